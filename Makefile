@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The front door: every target calls meson, ninja or a script in tools/. `make help` lists them.
+
+BUILD        := build
+PREFIX       ?= /usr/local
+FUZZ_SECONDS ?= 20
+
+export FUZZ_SECONDS
+
+.PHONY: all demo test bench asan tsan fuzz doc format format-check install clean help
+
+all: $(BUILD)/build.ninja ## build into build/
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@tools/setup build
+	@meson setup $(BUILD) --prefix=$(PREFIX)
+
+demo: all ## trace the example pipeline and report on it
+	@rm -rf $(BUILD)/demo.mill
+	$(BUILD)/millrace record -o $(BUILD)/demo.mill -- $(BUILD)/examples/pipeline
+	$(BUILD)/millrace report $(BUILD)/demo.mill
+
+test: ## everything CI checks; FUZZ_SECONDS=20
+	@tools/setup build test
+	@tools/run-tests
+
+asan: ## unit and stress tests with AddressSanitizer and UBSan
+	@tools/setup build test
+	@tools/run-tests asan
+
+tsan: ## unit and stress tests with ThreadSanitizer
+	@tools/setup build test
+	@tools/run-tests tsan
+
+fuzz: ## every fuzzer for FUZZ_SECONDS
+	@tools/setup build test
+	@tools/run-tests fuzz
+
+bench: all ## the figures of bench/
+	@tools/setup build bench
+	@bench/run $(BUILD)
+
+doc: all ## renew doc/events.md
+	@$(BUILD)/doc/schema-doc >doc/events.md
+
+format: ## format all C sources
+	@tools/format
+
+format-check: ## complain about C sources that are not formatted
+	@tools/format --check
+
+install: all ## install under PREFIX (DESTDIR is honoured)
+	@meson install -C $(BUILD)
+
+clean: ## remove what was built
+	@rm -rf $(BUILD) build-*
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Findings: what analyses return and what text, JSON and other outputs render. Nothing is computed
+ * twice for two outputs; renderers only format, shorten and take percentages.
+ *
+ *     findings ─┬─ finding ─┬─ sentences    what a person should know, each with its severity
+ *               │           ├─ tables       typed columns: nanoseconds, bytes, counts, text
+ *               │           └─ evidence     events that prove it: (track, start)
+ *               └─ finding ...
+ *
+ * A column marked MR_COLUMN_BREAKDOWN divides a whole: its rows sum to the whole exactly (asserted in
+ * debug builds). Times are trace-clock nanoseconds.
+ *
+ * Everything lives in the findings' region and is freed with it. Analyses are pure functions from
+ * model to findings. Without memory the builders return NULL or -ENOMEM.
+ */
+#ifndef MR_ANALYSIS_FINDING_H
+#define MR_ANALYSIS_FINDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/region.h"
+#include "base/vector.h"
+
+enum mr_severity {
+	MR_SEVERITY_FINE,
+	MR_SEVERITY_NOTE,    /* good to know when reading the numbers */
+	MR_SEVERITY_WARNING, /* something is missing or uncertain */
+};
+
+enum mr_unit {
+	MR_UNIT_TEXT,
+	MR_UNIT_COUNT,
+	MR_UNIT_NS,
+	MR_UNIT_BYTES,
+	MR_UNIT_NUMBER, /* a name that is a number: pid, id; never grouped or summed */
+};
+
+enum mr_column_flags {
+	MR_COLUMN_BREAKDOWN = 1 << 0, /* rows sum to table->wholes of the column */
+	MR_COLUMN_SUM = 1 << 1,       /* rows may be added up, to no particular whole */
+};
+
+struct mr_finding_column {
+	const char *key;   /* in JSON */
+	const char *title; /* for people */
+	enum mr_unit unit;
+	uint32_t flags;
+};
+
+/* A value of a column; MR_NO_VALUE where a number is not known. */
+union mr_value {
+	const char *text;
+	int64_t number;
+};
+
+#define MR_NO_VALUE INT64_MIN
+
+struct mr_finding_table {
+	const char *id;
+	const char *title;
+	const struct mr_finding_column *columns; /* static */
+	uint32_t column_count;
+	uint32_t row_count;
+	union mr_value *values; /* row by row */
+	int64_t *wholes;        /* by column; 0 where it is no breakdown */
+};
+
+struct mr_sentence {
+	enum mr_severity severity;
+	const char *text;
+};
+
+struct mr_evidence {
+	const char *what;
+	uint32_t track; /* of the model */
+	uint32_t pid;
+	uint32_t tid; /* 0: a queue of a device */
+	int64_t start_ns;
+	int64_t duration_ns;
+};
+
+struct mr_finding {
+	const char *id;
+	const char *title;
+	enum mr_severity severity; /* of its gravest sentence */
+	mr_vec(struct mr_sentence) sentences;
+	mr_vec(struct mr_finding_table *) tables;
+	mr_vec(struct mr_evidence) evidence;
+};
+
+struct mr_findings {
+	mr_vec(struct mr_finding *) list;
+	struct mr_region region;
+};
+
+void mr_findings_free(struct mr_findings *findings);
+
+struct mr_finding *mr_findings_add(struct mr_findings *findings, const char *id, const char *title);
+
+int mr_finding_say(struct mr_findings *findings, struct mr_finding *finding,
+		   enum mr_severity severity, const char *format, ...) mr_printf_format(4, 5);
+
+/* A table of zeroed rows, to be filled in through mr_finding_value(). */
+struct mr_finding_table *mr_finding_add_table(struct mr_findings *findings,
+					      struct mr_finding *finding, const char *id,
+					      const char *title,
+					      const struct mr_finding_column *columns,
+					      uint32_t column_count, uint32_t row_count);
+
+static inline union mr_value *mr_finding_value(const struct mr_finding_table *table, uint32_t row,
+					       uint32_t column)
+{
+	return &table->values[(size_t)row * table->column_count + column];
+}
+
+int mr_finding_prove(struct mr_finding *finding, struct mr_evidence evidence);
+
+/* Asserts that breakdowns sum to their wholes. */
+void mr_finding_check(const struct mr_finding_table *table);
+
+/* "fine", "note", "warning" */
+const char *mr_severity_name(enum mr_severity severity);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/analysis.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* What every part below needs. */
+struct health {
+	const struct mr_model *model;
+	struct mr_findings *findings;
+	struct mr_finding *finding;
+};
+
+#define say(health, severity, ...) \
+	mr_finding_say((health)->findings, (health)->finding, severity, __VA_ARGS__)
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* ---- what was lost ------------------------------------------------------------------------------ */
+
+/* Packets, loss events and manifest each tell of the same losses; what one misses another may know. */
+static uint64_t count_lost(const struct mr_model *model)
+{
+	uint64_t told = mr_max(model->survey->discarded_events, model->manifest->lost_events);
+	uint64_t by_reason = 0;
+
+	for (size_t i = 0; i < mr_countof(model->survey->losses); i++)
+		by_reason += model->survey->losses[i];
+	return mr_max(told, by_reason);
+}
+
+static const struct mr_enum_desc *find_enum(const char *name)
+{
+	const struct mr_enum_desc *desc = mr_enum_table;
+
+	while (desc->name && strcmp(desc->name, name) != 0)
+		desc++;
+	return desc;
+}
+
+static int tabulate_losses(struct health *health, uint64_t lost)
+{
+	static const struct mr_finding_column columns[] = {
+		{"reason", "reason", MR_UNIT_TEXT, 0},
+		{"events", "events", MR_UNIT_COUNT, MR_COLUMN_BREAKDOWN},
+	};
+	const struct mr_enum_desc *reasons = find_enum("loss_reason");
+	struct mr_finding_table *table =
+		mr_finding_add_table(health->findings, health->finding, "losses", "Lost events",
+				     columns, mr_countof(columns), reasons->value_count + 1);
+	uint32_t row = 0;
+
+	if (!table)
+		return -ENOMEM;
+	table->wholes[1] = (int64_t)lost;
+	for (uint32_t i = 0; i < reasons->value_count; i++) {
+		uint64_t count = health->model->survey->losses[reasons->values[i].number];
+
+		if (count == 0)
+			continue;
+		mr_finding_value(table, row, 0)->text = reasons->values[i].name;
+		mr_finding_value(table, row++, 1)->number = (int64_t)count;
+		lost -= count;
+	}
+	if (lost) {
+		mr_finding_value(table, row, 0)->text = "reason not recorded";
+		mr_finding_value(table, row++, 1)->number = (int64_t)lost;
+	}
+	table->row_count = row;
+	mr_finding_check(table);
+	return 0;
+}
+
+static int tell_losses(struct health *health)
+{
+	const struct mr_model *model = health->model;
+	uint64_t lost = count_lost(model);
+
+	if (model->manifest->lost_definitions &&
+	    say(health, MR_SEVERITY_WARNING,
+		"%" PRIu64 " definition%s could not be recorded: some names are missing.",
+		model->manifest->lost_definitions, plural(model->manifest->lost_definitions)) < 0)
+		return -ENOMEM;
+	if (lost == 0)
+		return 0;
+	if (say(health, MR_SEVERITY_WARNING,
+		"%" PRIu64 " event%s could not be recorded: counts and times are too low.", lost,
+		plural(lost)) < 0)
+		return -ENOMEM;
+	return tabulate_losses(health, lost);
+}
+
+/* The flight recorder drops packets on purpose; without it a missing packet is damage. */
+static int tell_missing(struct health *health)
+{
+	const struct mr_survey *survey = health->model->survey;
+	uint64_t overwritten = health->model->manifest->overwritten_packets;
+
+	if (overwritten)
+		return say(health, MR_SEVERITY_NOTE,
+			   "Only the newest part was kept: %" PRIu64
+			   " older packet%s of events overwritten.",
+			   overwritten, overwritten == 1 ? " was" : "s were");
+	if (survey->missing_packets)
+		return say(health, MR_SEVERITY_WARNING,
+			   "%" PRIu64 " packet%s of events missing from the middle of a stream.",
+			   survey->missing_packets, survey->missing_packets == 1 ? " is" : "s are");
+	return 0;
+}
+
+static int tell_damage(struct health *health)
+{
+	static const struct mr_finding_column columns[] = {
+		{"file", "file", MR_UNIT_TEXT, 0},
+		{"offset", "offset", MR_UNIT_NUMBER, 0},
+		{"lost_bytes", "lost", MR_UNIT_BYTES, MR_COLUMN_BREAKDOWN},
+		{"reason", "reason", MR_UNIT_TEXT, 0},
+	};
+	const struct mr_trace *trace = health->model->trace;
+
+	if (trace->damage_count == 0)
+		return 0;
+	struct mr_finding_table *table =
+		mr_finding_add_table(health->findings, health->finding, "damage", "Damage", columns,
+				     mr_countof(columns), trace->damage_count);
+	if (!table)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < trace->damage_count; i++) {
+		mr_finding_value(table, i, 0)->text = trace->damages[i].file;
+		mr_finding_value(table, i, 1)->number = (int64_t)trace->damages[i].offset;
+		mr_finding_value(table, i, 2)->number = (int64_t)trace->damages[i].lost_bytes;
+		mr_finding_value(table, i, 3)->text = trace->damages[i].reason;
+	}
+	table->wholes[2] = (int64_t)health->model->survey->lost_bytes;
+	mr_finding_check(table);
+	return say(health, MR_SEVERITY_WARNING, "The trace is damaged in %u place%s.",
+		   trace->damage_count, plural(trace->damage_count));
+}
+
+/* ---- what was not traced ------------------------------------------------------------------------ */
+
+static int tell_untraced(struct health *health)
+{
+	static const struct mr_finding_column columns[] = {
+		{"pid", "pid", MR_UNIT_NUMBER, 0},
+		{"program", "program", MR_UNIT_TEXT, 0},
+		{"reason", "reason", MR_UNIT_TEXT, 0},
+	};
+	const struct mr_manifest *manifest = health->model->manifest;
+	uint32_t count = 0, row = 0;
+
+	for (size_t i = 0; i < manifest->process_count; i++)
+		count += !manifest->processes[i].traced;
+	if (count == 0)
+		return 0;
+	struct mr_finding_table *table =
+		mr_finding_add_table(health->findings, health->finding, "untraced",
+				     "Processes not traced", columns, mr_countof(columns), count);
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < manifest->process_count; i++) {
+		const struct mr_manifest_process *process = &manifest->processes[i];
+
+		if (process->traced)
+			continue;
+		mr_finding_value(table, row, 0)->number = process->pid;
+		mr_finding_value(table, row, 1)->text = process->program ? process->program : "?";
+		mr_finding_value(table, row++, 2)->text = process->reason ? process->reason : "?";
+	}
+	return say(health, MR_SEVERITY_WARNING, "%u process%s not traced.", count,
+		   count == 1 ? " was" : "es were");
+}
+
+static int tell_unseen(struct health *health)
+{
+	if (!health->model->manifest->unseen_processes_possible)
+		return 0;
+	return say(health, MR_SEVERITY_FINE,
+		   "Processes may have run that were not seen: without the kernel level only those "
+		   "are known that traced programs started in the usual ways.");
+}
+
+/* Nothing of the program itself: say what could have been expected. */
+static int tell_empty(struct health *health)
+{
+	const struct mr_survey *survey = health->model->survey;
+	const char *seen = survey->runtimes_seen.count
+				   ? mr_survey_text(survey, survey->runtimes_seen.items[0])
+				   : NULL;
+
+	for (int id = 0; id < 256; id++)
+		if (survey->event_counts[id] && mr_event_table[id].level != MR_LEVEL_core)
+			return 0;
+	if (seen)
+		return say(health, MR_SEVERITY_WARNING,
+			   "Nothing was traced inside the program, although it loaded %s%s.", seen,
+			   survey->runtimes_seen.count > 1 ? " and others" : "");
+	return say(health, MR_SEVERITY_WARNING,
+		   "Nothing was traced inside the program: it loaded no known framework or GPU "
+		   "runtime and has no annotations (millrace.h).");
+}
+
+/* ---- how the recording went --------------------------------------------------------------------- */
+
+static int tell_state(struct health *health)
+{
+	const struct mr_manifest *manifest = health->model->manifest;
+	const char *state = manifest->state ? manifest->state : "complete";
+
+	if (manifest->problem)
+		return say(health, MR_SEVERITY_WARNING, "%s: what ran is not known in full.",
+			   manifest->problem);
+	if (strcmp(state, "complete") == 0)
+		return 0;
+	if (strcmp(state, "recording") == 0)
+		return say(health, MR_SEVERITY_WARNING,
+			   "The recording is still going on: this is what was written so far.");
+	if (strcmp(state, "recovered") == 0)
+		return say(health, MR_SEVERITY_NOTE,
+			   "The recorder was killed; its trace was recovered.");
+	return say(health, MR_SEVERITY_WARNING,
+		   "The recording was %s before the program's end%s%s.", state,
+		   manifest->stop_reason ? ": " : "",
+		   manifest->stop_reason ? manifest->stop_reason : "");
+}
+
+static int tell_count(struct health *health, uint64_t count, enum mr_severity severity,
+		      const char *one, const char *many)
+{
+	if (count == 0)
+		return 0;
+	return say(health, severity, "%" PRIu64 " %s.", count, count == 1 ? one : many);
+}
+
+static int tell_anomalies(struct health *health)
+{
+	const struct mr_anomalies *anomalies = &health->model->anomalies;
+	const struct mr_survey *survey = health->model->survey;
+	const struct {
+		uint64_t count;
+		enum mr_severity severity;
+		const char *one, *many;
+	} list[] = {
+		{survey->malformed_packets, MR_SEVERITY_WARNING,
+		 "packet holds an event that cannot be, and was given up there",
+		 "packets hold an event that cannot be, and were given up there"},
+		{survey->unknown_events, MR_SEVERITY_NOTE,
+		 "event is of a kind this version does not know",
+		 "events are of kinds this version does not know"},
+		{survey->definitions.impossible, MR_SEVERITY_WARNING,
+		 "definition has an id that cannot be", "definitions have an id that cannot be"},
+		{anomalies->undefined, MR_SEVERITY_WARNING,
+		 "execution is of a node that was not defined",
+		 "executions are of nodes that were not defined"},
+		{anomalies->unplaced, MR_SEVERITY_WARNING,
+		 "event has times of a clock that was never sampled, and is left out",
+		 "events have times of a clock that was never sampled, and are left out"},
+		{anomalies->backwards, MR_SEVERITY_WARNING,
+		 "interval ends before it starts; it counts as empty",
+		 "intervals end before they start; they count as empty"},
+		{anomalies->overlapping, MR_SEVERITY_NOTE,
+		 "interval overlaps another of its thread without nesting",
+		 "intervals overlap others of their thread without nesting"},
+		{anomalies->unfinished, MR_SEVERITY_NOTE,
+		 "interval was open when its thread or the recording ended; it counts up to there",
+		 "intervals were open when their thread or the recording ended; they count up to "
+		 "there"},
+	};
+
+	for (size_t i = 0; i < mr_countof(list); i++)
+		if (tell_count(health, list[i].count, list[i].severity, list[i].one, list[i].many) <
+		    0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int tell_clocks(struct health *health)
+{
+	const struct mr_survey *survey = health->model->survey;
+	uint64_t bound = mr_clock_max_bound_ns(survey->clocks->user, survey->first_user_ticks,
+					       survey->last_user_ticks);
+
+	if (bound == MR_CLOCK_BOUND_UNKNOWN)
+		return say(
+			health, MR_SEVERITY_WARNING,
+			"How exact the times are is not known: there are too few clock samples.");
+	return say(health, MR_SEVERITY_FINE,
+		   "Times of different threads compare within %" PRIu64 " ns.", bound);
+}
+
+static int tell_levels(struct health *health)
+{
+	const struct mr_manifest *manifest = health->model->manifest;
+	static const char *const all[] = {"kernel", "runtime", "dataflow"};
+	char absent[64] = "";
+
+	if (manifest->problem)
+		return 0;
+	for (size_t i = 0; i < mr_countof(all); i++) {
+		bool is_on = false;
+
+		for (size_t j = 0; j < manifest->level_count; j++)
+			is_on |= strcmp(manifest->levels[j], all[i]) == 0;
+		if (!is_on) {
+			strcat(absent, *absent ? ", " : "");
+			strcat(absent, all[i]);
+		}
+	}
+	return *absent ? say(health, MR_SEVERITY_FINE, "Levels not recorded: %s.", absent) : 0;
+}
+
+int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings)
+{
+	typedef int tell(struct health * health);
+	static tell *const parts[] = {tell_state,  tell_empty,    tell_losses, tell_missing,
+				      tell_damage, tell_untraced, tell_unseen, tell_anomalies,
+				      tell_clocks, tell_levels};
+	struct health health = {model, findings,
+				mr_findings_add(findings, "health", "Trace health")};
+
+	if (!health.finding)
+		return mr_fail_errno(ENOMEM, "judge the trace's health");
+	for (size_t i = 0; i < mr_countof(parts); i++)
+		if (parts[i](&health) < 0)
+			return mr_fail_errno(ENOMEM, "judge the trace's health");
+	return 0;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_writer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/error.h"
+
+enum {
+	MAX_DEPTH = 63
+};
+
+static uint64_t level_bit(const struct mr_json *json)
+{
+	return UINT64_C(1) << json->depth;
+}
+
+static void new_line(struct mr_json *json)
+{
+	if (json->style == MR_JSON_ONE_LINE)
+		return;
+	fputc('\n', json->file);
+	for (uint32_t i = 0; i < json->depth; i++)
+		fputs("  ", json->file);
+}
+
+/* Length of the UTF-8 sequence at `text`, or 0 when there is none: over-long forms, surrogates and
+ * numbers above U+10FFFF are refused. Stops at the terminating NUL. */
+static size_t utf8_length(const unsigned char *text)
+{
+	unsigned char first = text[0], lowest = 0x80, highest = 0xBF;
+	size_t length;
+	if (first < 0x80)
+		return 1;
+	if (first >= 0xC2 && first <= 0xDF) {
+		length = 2;
+	} else if (first >= 0xE0 && first <= 0xEF) {
+		length = 3;
+		lowest = first == 0xE0 ? 0xA0 : 0x80;
+		highest = first == 0xED ? 0x9F : 0xBF;
+	} else if (first >= 0xF0 && first <= 0xF4) {
+		length = 4;
+		lowest = first == 0xF0 ? 0x90 : 0x80;
+		highest = first == 0xF4 ? 0x8F : 0xBF;
+	} else {
+		return 0;
+	}
+	if (text[1] < lowest || text[1] > highest)
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if (text[i] < 0x80 || text[i] > 0xBF)
+			return 0;
+	return length;
+}
+
+static void write_ascii(FILE *file, unsigned char character)
+{
+	switch (character) {
+	case '"':
+		fputs("\\\"", file);
+		break;
+	case '\\':
+		fputs("\\\\", file);
+		break;
+	case '\n':
+		fputs("\\n", file);
+		break;
+	case '\t':
+		fputs("\\t", file);
+		break;
+	default:
+		if (character < 0x20 || character == 0x7F)
+			fprintf(file, "\\u%04x", character);
+		else
+			fputc(character, file);
+	}
+}
+
+static void write_quoted(FILE *file, const char *value)
+{
+	const unsigned char *text = (const unsigned char *)value;
+	fputc('"', file);
+	while (*text) {
+		size_t length = utf8_length(text);
+		if (length == 1)
+			write_ascii(file, *text);
+		else if (length > 1)
+			fwrite(text, 1, length, file);
+		else
+			fputs("\xEF\xBF\xBD", file); /* U+FFFD */
+		text += length ? length : 1;
+	}
+	fputc('"', file);
+}
+
+/* What comes before any value: the comma after the one before it, the line, the key. */
+static void begin_value(struct mr_json *json, const char *key)
+{
+	bool in_object = json->depth > 0 && json->is_object & level_bit(json);
+	assert(in_object == (key != NULL));
+	if (json->depth > 0) {
+		if (json->has_items & level_bit(json))
+			fputs(json->style == MR_JSON_ONE_LINE ? ", " : ",", json->file);
+		new_line(json);
+	}
+	json->has_items |= level_bit(json);
+	if (key) {
+		write_quoted(json->file, key);
+		fputs(": ", json->file);
+	}
+}
+
+static void end_value(struct mr_json *json)
+{
+	if (json->depth == 0)
+		fputc('\n', json->file);
+}
+
+static void begin_level(struct mr_json *json, const char *key, bool is_object)
+{
+	begin_value(json, key);
+	assert(json->depth < MAX_DEPTH);
+	fputc(is_object ? '{' : '[', json->file);
+	json->depth++;
+	json->has_items &= ~level_bit(json);
+	if (is_object)
+		json->is_object |= level_bit(json);
+	else
+		json->is_object &= ~level_bit(json);
+}
+
+static void end_level(struct mr_json *json, bool is_object)
+{
+	assert(json->depth > 0 && is_object == !!(json->is_object & level_bit(json)));
+	bool has_items = json->has_items & level_bit(json);
+	json->depth--;
+	if (has_items)
+		new_line(json);
+	fputc(is_object ? '}' : ']', json->file);
+	end_value(json);
+}
+
+void mr_json_start(struct mr_json *json, FILE *file, enum mr_json_style style)
+{
+	*json = (struct mr_json){.file = file, .style = style};
+}
+
+int mr_json_finish(struct mr_json *json)
+{
+	assert(json->depth == 0);
+	if (fflush(json->file) != 0 || ferror(json->file))
+		return mr_fail(EIO, "JSON output cannot be written");
+	return 0;
+}
+
+void mr_json_begin_object(struct mr_json *json, const char *key)
+{
+	begin_level(json, key, true);
+}
+
+void mr_json_end_object(struct mr_json *json)
+{
+	end_level(json, true);
+}
+
+void mr_json_begin_array(struct mr_json *json, const char *key)
+{
+	begin_level(json, key, false);
+}
+
+void mr_json_end_array(struct mr_json *json)
+{
+	end_level(json, false);
+}
+
+void mr_json_string(struct mr_json *json, const char *key, const char *value)
+{
+	if (!value) {
+		mr_json_null(json, key);
+		return;
+	}
+	begin_value(json, key);
+	write_quoted(json->file, value);
+	end_value(json);
+}
+
+void mr_json_int(struct mr_json *json, const char *key, int64_t value)
+{
+	begin_value(json, key);
+	fprintf(json->file, "%" PRId64, value);
+	end_value(json);
+}
+
+void mr_json_uint(struct mr_json *json, const char *key, uint64_t value)
+{
+	begin_value(json, key);
+	fprintf(json->file, "%" PRIu64, value);
+	end_value(json);
+}
+
+void mr_json_bool(struct mr_json *json, const char *key, bool value)
+{
+	begin_value(json, key);
+	fputs(value ? "true" : "false", json->file);
+	end_value(json);
+}
+
+void mr_json_null(struct mr_json *json, const char *key)
+{
+	begin_value(json, key);
+	fputs("null", json->file);
+	end_value(json);
+}
+
+void mr_json_thousandths(struct mr_json *json, const char *key, int64_t thousandths)
+{
+	uint64_t magnitude = thousandths < 0 ? -(uint64_t)thousandths : (uint64_t)thousandths;
+	begin_value(json, key);
+	fprintf(json->file, "%s%" PRIu64 ".%03" PRIu64, thousandths < 0 ? "-" : "",
+		magnitude / 1000, magnitude % 1000);
+	end_value(json);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writes JSON to a FILE as it is told, keeping no tree.
+ *
+ *     struct mr_json json;
+ *     mr_json_start(&json, stdout, MR_JSON_INDENTED);
+ *     mr_json_begin_object(&json, NULL);
+ *     mr_json_string(&json, "host", name);
+ *     mr_json_begin_array(&json, "pids");
+ *     mr_json_uint(&json, NULL, pid);
+ *     mr_json_end_array(&json);
+ *     mr_json_end_object(&json);
+ *     return mr_json_finish(&json);
+ *
+ * The key is given inside an object and NULL elsewhere. Strings may hold any bytes: what is not
+ * UTF-8 becomes U+FFFD, so the output is always valid. Integers are exact; there are no floats.
+ * Errors of the FILE are reported once, by mr_json_finish(). A misuse (wrong nesting, key where
+ * none belongs) is a programming error and asserts.
+ */
+#ifndef MR_BASE_JSON_WRITER_H
+#define MR_BASE_JSON_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum mr_json_style {
+	MR_JSON_INDENTED, /* for people: one member per line */
+	MR_JSON_ONE_LINE, /* for JSON lines: each top-level value on one line */
+};
+
+/* Filled by mr_json_start(); borrows the FILE. One bit per open level, at most 64 levels. */
+struct mr_json {
+	FILE *file;
+	enum mr_json_style style;
+	uint32_t depth;
+	uint64_t is_object; /* bit d: level d is an object, else an array */
+	uint64_t has_items; /* bit d: something was written at level d */
+};
+
+void mr_json_start(struct mr_json *json, FILE *file, enum mr_json_style style);
+
+/* Flushes; 0, or -EIO with a cause when anything could not be written. */
+int mr_json_finish(struct mr_json *json);
+
+void mr_json_begin_object(struct mr_json *json, const char *key);
+void mr_json_end_object(struct mr_json *json);
+void mr_json_begin_array(struct mr_json *json, const char *key);
+void mr_json_end_array(struct mr_json *json);
+
+/* A NULL value is written as null. */
+void mr_json_string(struct mr_json *json, const char *key, const char *value);
+void mr_json_int(struct mr_json *json, const char *key, int64_t value);
+void mr_json_uint(struct mr_json *json, const char *key, uint64_t value);
+void mr_json_bool(struct mr_json *json, const char *key, bool value);
+void mr_json_null(struct mr_json *json, const char *key);
+
+/* A number with three decimals, given as thousandths: 1234567 is written 1234.567. */
+void mr_json_thousandths(struct mr_json *json, const char *key, int64_t thousandths);
+
+#endif

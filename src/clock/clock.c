@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "clock/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/macros.h"
+
+enum {
+	PPB = 1000000000,
+	ASSUMED_WANDER_PPB = 10000, /* a rate that cannot be measured stays within this */
+	BATCH_NS = 1000000,         /* samples this close are attempts at the same knot */
+};
+
+static int64_t clamp(__int128 value)
+{
+	return value > MR_CLOCK_MAX_NS    ? MR_CLOCK_MAX_NS
+	       : value < -MR_CLOCK_MAX_NS ? -MR_CLOCK_MAX_NS
+					  : (int64_t)value;
+}
+
+/* value * numerator / denominator, rounded down; the 64-bit division is the rule and much faster.
+ */
+static unsigned __int128 scale(uint64_t value, uint64_t numerator, uint64_t denominator)
+{
+	uint64_t product;
+
+	if (mr_likely(!__builtin_mul_overflow(value, numerator, &product)))
+		return product / denominator;
+	return (unsigned __int128)value * numerator / denominator;
+}
+
+static uint64_t scale_up(uint64_t value, uint64_t numerator, uint64_t denominator)
+{
+	unsigned __int128 result =
+		((unsigned __int128)value * numerator + denominator - 1) / denominator;
+
+	return result < MR_CLOCK_BOUND_UNKNOWN ? (uint64_t)result : MR_CLOCK_BOUND_UNKNOWN - 1;
+}
+
+static uint64_t add_bounds(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? MR_CLOCK_BOUND_UNKNOWN : sum;
+}
+
+int64_t mr_ticks_to_ns(uint64_t ticks, uint64_t ns, uint64_t per_ticks)
+{
+	unsigned __int128 result = scale(ticks, ns, per_ticks);
+
+	return result > MR_CLOCK_MAX_NS ? MR_CLOCK_MAX_NS : (int64_t)result;
+}
+
+/* ---- looking up --------------------------------------------------------------------------------
+ */
+
+/* Gap g lies before knot g: gap 0 before the first, gap knot_count after the last. */
+static bool is_in_gap(const struct mr_clock_map *map, uint64_t ticks, uint32_t gap)
+{
+	return (gap == 0 || map->knots[gap - 1].ticks <= ticks) &&
+	       (gap == map->knot_count || ticks < map->knots[gap].ticks);
+}
+
+static uint32_t find_gap(const struct mr_clock_map *map, uint64_t ticks)
+{
+	uint32_t low = 0, high = map->knot_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (map->knots[middle].ticks <= ticks)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int64_t convert(const struct mr_clock_map *map, uint64_t ticks, uint32_t gap)
+{
+	if (gap == 0) {
+		unsigned __int128 product =
+			(unsigned __int128)(map->knots[0].ticks - ticks) * map->rate_ns;
+		__int128 back = (__int128)((product + map->rate_ticks - 1) / map->rate_ticks);
+
+		return clamp(map->knots[0].ns - back);
+	}
+	const struct mr_clock_knot *from = &map->knots[gap - 1], *to = from + 1;
+	uint64_t distance = ticks - from->ticks;
+	if (mr_unlikely(gap == map->knot_count))
+		return clamp(from->ns + (__int128)scale(distance, map->rate_ns, map->rate_ticks));
+	return from->ns + (int64_t)scale(distance, (uint64_t)to->ns - (uint64_t)from->ns,
+					 to->ticks - from->ticks);
+}
+
+int64_t mr_clock_to_ns_near(const struct mr_clock_map *map, uint64_t ticks, uint32_t *gap)
+{
+	if (mr_unlikely(*gap > map->knot_count || !is_in_gap(map, ticks, *gap)))
+		*gap = find_gap(map, ticks);
+	return convert(map, ticks, *gap);
+}
+
+int64_t mr_clock_to_ns(const struct mr_clock_map *map, uint64_t ticks)
+{
+	return convert(map, ticks, find_gap(map, ticks));
+}
+
+static uint64_t bound_in_gap(const struct mr_clock_map *map, uint64_t ticks, uint32_t gap)
+{
+	const struct mr_clock_knot *knots = map->knots;
+
+	if (gap > 0 && gap < map->knot_count)
+		return knots[gap - 1].gap_bound_ns;
+	const struct mr_clock_knot *edge = gap == 0 ? &knots[0] : &knots[gap - 1];
+	uint64_t distance = gap == 0 ? edge->ticks - ticks : ticks - edge->ticks;
+	uint64_t distance_ns = scale_up(distance, map->rate_ns, map->rate_ticks);
+	return add_bounds(edge->bound_ns, scale_up(distance_ns, map->growth_ppb, PPB));
+}
+
+uint64_t mr_clock_bound_ns(const struct mr_clock_map *map, uint64_t ticks)
+{
+	if (!map->bound_known)
+		return MR_CLOCK_BOUND_UNKNOWN;
+	return bound_in_gap(map, ticks, find_gap(map, ticks));
+}
+
+uint64_t mr_clock_max_bound_ns(const struct mr_clock_map *map, uint64_t first, uint64_t last)
+{
+	uint64_t largest = mr_max(mr_clock_bound_ns(map, first), mr_clock_bound_ns(map, last));
+
+	if (!map->bound_known)
+		return MR_CLOCK_BOUND_UNKNOWN;
+	for (uint32_t i = 0; i + 1 < map->knot_count; i++)
+		if (map->knots[i + 1].ticks > first && map->knots[i].ticks <= last)
+			largest = mr_max(largest, map->knots[i].gap_bound_ns);
+	return largest;
+}
+
+/* ---- building ----------------------------------------------------------------------------------
+ */
+
+static int compare_knots(const void *left, const void *right)
+{
+	const struct mr_clock_knot *a = left, *b = right;
+
+	return a->ns != b->ns ? (a->ns > b->ns) - (a->ns < b->ns)
+			      : (a->ticks > b->ticks) - (a->ticks < b->ticks);
+}
+
+/* Of each batch the narrowest; then what would make the map decrease is left out. */
+static void choose_knots(struct mr_clock_map *map)
+{
+	struct mr_clock_knot *knots = map->knots;
+	uint32_t kept = 0;
+
+	qsort(knots, map->knot_count, sizeof *knots, compare_knots);
+	for (uint32_t i = 0, next; i < map->knot_count; i = next) {
+		uint32_t best = i;
+
+		for (next = i + 1;
+		     next < map->knot_count && (__int128)knots[next].ns - knots[i].ns < BATCH_NS;
+		     next++)
+			if (knots[next].bound_ns < knots[best].bound_ns)
+				best = next;
+		if (kept && (knots[best].ticks <= knots[kept - 1].ticks ||
+			     knots[best].ns <= knots[kept - 1].ns))
+			map->left_out++;
+		else
+			knots[kept++] = knots[best];
+	}
+	map->knot_count = kept;
+}
+
+/* What a change of rate in a gap can hide, as seen from one side: `middle` is the end of the gap
+ * that is left out, between the gap's other end `far` and the neighbour `near`. */
+static uint64_t hidden_by_gap(const struct mr_clock_knot *near, const struct mr_clock_knot *middle,
+			      const struct mr_clock_knot *far)
+{
+	__int128 near_ticks = (__int128)middle->ticks - near->ticks;
+	__int128 all_ticks = (__int128)far->ticks - near->ticks;
+	__int128 line_ns = near->ns + ((__int128)far->ns - near->ns) * near_ticks / all_ticks;
+	__int128 residual = line_ns > middle->ns ? line_ns - middle->ns : middle->ns - line_ns;
+	uint64_t uncertain =
+		add_bounds(add_bounds(middle->bound_ns, mr_max(near->bound_ns, far->bound_ns)), 1);
+	uint64_t all = (uint64_t)(all_ticks < 0 ? -all_ticks : all_ticks);
+	uint64_t beside = (uint64_t)(near_ticks < 0 ? -near_ticks : near_ticks);
+
+	return scale_up(add_bounds((uint64_t)clamp(residual), uncertain), all, beside);
+}
+
+static void bound_gaps(struct mr_clock_map *map)
+{
+	struct mr_clock_knot *knots = map->knots;
+	uint32_t count = map->knot_count;
+
+	for (uint32_t i = 0; i + 1 < count; i++) {
+		uint64_t hidden = MR_CLOCK_BOUND_UNKNOWN;
+
+		if (i > 0)
+			hidden = hidden_by_gap(&knots[i - 1], &knots[i], &knots[i + 1]);
+		if (i + 2 < count)
+			hidden = mr_min(hidden,
+					hidden_by_gap(&knots[i + 2], &knots[i + 1], &knots[i]));
+		if (count == 2)
+			hidden = scale_up((uint64_t)knots[1].ns - (uint64_t)knots[0].ns,
+					  ASSUMED_WANDER_PPB, 4 * (uint64_t)PPB);
+		uint64_t ends = mr_max(knots[i].bound_ns, knots[i + 1].bound_ns);
+		knots[i].gap_bound_ns = add_bounds(add_bounds(ends, hidden), 1);
+	}
+}
+
+/* The rate outside: the mean over all knots, or the nominal one. False if there is none. */
+static bool set_rate(struct mr_clock_map *map, uint64_t nominal_frequency)
+{
+	const struct mr_clock_knot *first = map->knots, *last = first + map->knot_count - 1;
+
+	if (map->knot_count < 2) {
+		map->rate_ns = PPB;
+		map->rate_ticks = nominal_frequency;
+		return nominal_frequency != 0;
+	}
+	map->rate_ns = (uint64_t)last->ns - (uint64_t)first->ns;
+	map->rate_ticks = last->ticks - first->ticks;
+	map->growth_ppb =
+		add_bounds(ASSUMED_WANDER_PPB, scale_up(add_bounds(first->bound_ns, last->bound_ns),
+							PPB, map->rate_ns));
+	return true;
+}
+
+void mr_clock_map_build(struct mr_clock_map *map, struct mr_clock_knot *knots, uint32_t count,
+			uint64_t nominal_frequency)
+{
+	map->knots = knots;
+	map->knot_count = map->sample_count = count;
+	map->left_out = 0;
+	map->growth_ppb = 0;
+	choose_knots(map);
+	if (map->knot_count == 0 || !set_rate(map, nominal_frequency)) {
+		map->knot_count = 0;
+		map->bound_known = false;
+		return;
+	}
+	bound_gaps(map);
+	map->bound_known = map->knot_count >= 2 && map->left_out == 0;
+}
+
+int mr_clock_map_build_identity(struct mr_clock_map *map)
+{
+	struct mr_clock_knot *knot = calloc(1, sizeof *knot);
+
+	if (!knot)
+		return -ENOMEM;
+	mr_clock_map_build(map, knot, 1, PPB);
+	map->sample_count = 0;
+	map->bound_known = true;
+	return 0;
+}

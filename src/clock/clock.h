@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From the ticks of any clock to the trace clock (CLOCK_MONOTONIC nanoseconds), with a bound.
+ *
+ * A map is a chain of knots (ticks, ns), each made of one clock sample: the clock was read between
+ * two reads of a clock already mapped, so its place is known to half the width of that bracket.
+ * Between knots the map is linear; outside it goes on with the mean rate.
+ *
+ *     ns │                    ·····        at a knot    h: half the bracket
+ *        │               ▪────             in between   max(h) of both ends + what a change of rate
+ *        │          ▪────                               between them can hide (below)
+ *        │     ▪────                       outside      the bound at the end knot, growing with the
+ *        │·····                                         distance: 10 ppm + the mean rate's own
+ * error └────────────────────────── ticks
+ *
+ * A change of rate inside a gap moves both ends away from the lines through their outer neighbours.
+ * By how much is seen when a knot is left out: its distance r from the line between its neighbours,
+ * and the uncertainty u of the three, say that the gap (of length d, beside one of length d') hides
+ * no more than (r + u)(d' + d)/d'. The better of the two sides counts. A map of two knots has no
+ * neighbours; there the rate is assumed to stay within 10 ppm. A map of one knot goes by the
+ * nominal frequency, and its bound is not known.
+ *
+ * Arithmetic is exact (128 bits, rounded down) and maps never decrease. Maps are read-only once
+ * built: any number of threads.
+ */
+#ifndef MR_CLOCK_CLOCK_H
+#define MR_CLOCK_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MR_CLOCK_BOUND_UNKNOWN UINT64_MAX
+
+/* Times beyond 73 years either way are not real; they are clamped, so that no sum of two overflows. */
+#define MR_CLOCK_MAX_NS (INT64_MAX / 4)
+
+struct mr_clock_knot {
+	uint64_t ticks;
+	int64_t ns;
+	uint64_t bound_ns;     /* here */
+	uint64_t gap_bound_ns; /* from here to the next knot */
+};
+
+struct mr_clock_map {
+	uint32_t clock; /* who it is, see clocks.h */
+	struct mr_clock_knot *knots;
+	uint32_t knot_count; /* 0: this clock cannot be mapped */
+	uint32_t sample_count;
+	uint32_t left_out; /* samples that contradict the others (a clock was set back) */
+	bool bound_known;
+	/* Outside the knots: so many ns in so many ticks, and how fast the bound grows. */
+	uint64_t rate_ns;
+	uint64_t rate_ticks;
+	uint64_t growth_ppb;
+};
+
+/* Fills `map` from knots in any order (ticks, ns, bound_ns); takes the array over, also on failure.
+ * `nominal_frequency` in ticks per second, 0 if not known, serves a single knot. */
+void mr_clock_map_build(struct mr_clock_map *map, struct mr_clock_knot *knots, uint32_t count,
+			uint64_t nominal_frequency);
+
+/* The clock that is the trace clock itself. -ENOMEM. */
+int mr_clock_map_build_identity(struct mr_clock_map *map);
+
+/* `*gap` remembers where the last ticks were found, which makes runs of near ticks cheap; any value
+ * is right. */
+int64_t mr_clock_to_ns_near(const struct mr_clock_map *map, uint64_t ticks, uint32_t *gap);
+int64_t mr_clock_to_ns(const struct mr_clock_map *map, uint64_t ticks);
+
+/* How far mr_clock_to_ns() may be from the truth, or MR_CLOCK_BOUND_UNKNOWN. */
+uint64_t mr_clock_bound_ns(const struct mr_clock_map *map, uint64_t ticks);
+
+/* The largest bound from `first` to `last`. */
+uint64_t mr_clock_max_bound_ns(const struct mr_clock_map *map, uint64_t first, uint64_t last);
+
+/* `ticks` of a clock of that frequency as nanoseconds, rounded down and clamped. */
+int64_t mr_ticks_to_ns(uint64_t ticks, uint64_t ns, uint64_t per_ticks);
+
+#endif

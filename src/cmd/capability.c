@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/capability.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/macros.h"
+#include "launch/arena_file.h"
+#include "launch/clock_samples.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static void found(struct mr_capability *capability, enum mr_capability_state state,
+		  const char *format, ...) mr_printf_format(3, 4);
+static void remedy(struct mr_capability *capability, const char *format, ...)
+	mr_printf_format(2, 3);
+
+static void found(struct mr_capability *capability, enum mr_capability_state state,
+		  const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(capability->reason, sizeof capability->reason, format, arguments);
+	va_end(arguments);
+	capability->state = state;
+}
+
+static void remedy(struct mr_capability *capability, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(capability->remedy, sizeof capability->remedy, format, arguments);
+	va_end(arguments);
+}
+
+/* ---- small questions about the machine --------------------------------------------------------
+ */
+
+/* First line of a file or of a command's output, without its end; false when there is none. */
+static bool read_line(FILE *file, char *line, size_t capacity)
+{
+	if (!fgets(line, (int)capacity, file))
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	return true;
+}
+
+static bool file_first_line(const char *path, char *line, size_t capacity)
+{
+	mr_auto(close_file) FILE *file = fopen(path, "re");
+	return file && read_line(file, line, capacity);
+}
+
+static bool program_in_path(const char *name)
+{
+	const char *path = getenv("PATH");
+	char candidate[PATH_MAX];
+	for (size_t length; path && *path; path += length + (path[length] == ':')) {
+		length = strcspn(path, ":");
+		snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, path, name);
+		if (access(candidate, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_capability(unsigned number)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+	if (syscall(SYS_capget, &header, data) != 0)
+		return false;
+	return data[number / 32].effective >> number % 32 & 1;
+}
+
+static uint64_t free_bytes(const char *folder)
+{
+	struct statvfs space;
+	return statvfs(folder, &space) == 0 ? (uint64_t)space.f_bavail * space.f_frsize : 0;
+}
+
+/* ---- recording --------------------------------------------------------------------------------
+ */
+
+/* libmillrace.so stands beside the program in a build folder, or where it was installed. */
+static bool find_library(char *path, size_t capacity)
+{
+	char program[PATH_MAX - sizeof "/libmillrace.so"];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+	if (length > 0) {
+		program[length] = '\0';
+		*strrchr(program, '/') = '\0';
+		snprintf(path, capacity, "%s/libmillrace.so", program);
+		if (access(path, R_OK) == 0)
+			return true;
+	}
+	snprintf(path, capacity, "%s/libmillrace.so", MR_LIBRARY_DIR);
+	return access(path, R_OK) == 0;
+}
+
+/* The dynamic linker complains on stderr when it cannot preload, and goes on. */
+static void probe_library(struct mr_capability *capability)
+{
+	char path[PATH_MAX], complaint[256];
+	if (!find_library(path, sizeof path)) {
+		found(capability, MR_CAPABILITY_MISSING,
+		      "libmillrace.so is neither beside the program "
+		      "nor in " MR_LIBRARY_DIR);
+		remedy(capability, "make install");
+		return;
+	}
+	setenv("MILLRACE_LIBRARY", path, true);
+	mr_auto(close_pipe) FILE *output =
+		popen("LD_PRELOAD=\"$MILLRACE_LIBRARY\" /bin/true 2>&1", "re");
+	unsetenv("MILLRACE_LIBRARY");
+	if (output && read_line(output, complaint, sizeof complaint)) {
+		found(capability, MR_CAPABILITY_MISSING, "cannot be preloaded: %s", complaint);
+		remedy(capability, "make install");
+		return;
+	}
+	found(capability, MR_CAPABILITY_OK, "%s", path);
+}
+
+static void probe_arena(struct mr_capability *capability)
+{
+	uint64_t mib = free_bytes("/dev/shm") / MIB, wanted_mib = mr_arena_default_bytes() / MIB;
+	if (access("/dev/shm", W_OK) == 0 && mib >= wanted_mib) {
+		found(capability, MR_CAPABILITY_OK, "%" PRIu64 " MiB free in /dev/shm", mib);
+		return;
+	}
+	found(capability, MR_CAPABILITY_DEGRADED,
+	      "/dev/shm has not the %" PRIu64 " MiB to hold the arena (free: %" PRIu64
+	      "); it goes to the trace folder, where events cost more",
+	      wanted_mib, mib);
+	remedy(capability,
+	       "mount -o remount,size=%" PRIu64
+	       "M /dev/shm  # in Docker: docker run --shm-size=%" PRIu64 "m",
+	       2 * wanted_mib, 2 * wanted_mib);
+}
+
+static void probe_clock(struct mr_capability *capability)
+{
+	char source[64] = "unknown";
+	file_first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
+			sizeof source);
+	if (mr_clock_choose() == MR_trace_clock_tsc)
+		found(capability, MR_CAPABILITY_OK, "processor's counter; kernel uses %s", source);
+	else
+		found(capability, MR_CAPABILITY_DEGRADED,
+		      "CLOCK_MONOTONIC, as the processor's counter cannot be trusted: events cost "
+		      "more; kernel uses %s",
+		      source);
+}
+
+/* Tries what `record` does first. Asking access() is not enough: root may write to what cannot be.
+ */
+static void probe_output(struct mr_capability *capability)
+{
+	char folder[PATH_MAX] = ".", trial[] = ".millrace-doctor-XXXXXX";
+	uint64_t mib = free_bytes(".") / MIB;
+	bool writable = getcwd(folder, sizeof folder) && mkdtemp(trial) && rmdir(trial) == 0;
+	if (!writable) {
+		found(capability, MR_CAPABILITY_MISSING, "%.200s: %s", folder, strerror(errno));
+		remedy(capability, "millrace record -o /tmp/NAME.mill -- PROGRAM");
+	} else if (mib < 1024) {
+		found(capability, MR_CAPABILITY_DEGRADED, "only %" PRIu64 " MiB are free in %.200s",
+		      mib, folder);
+		remedy(capability, "millrace record --max-size=%" PRIu64 "M -- PROGRAM",
+		       mr_max(mib / 2, UINT64_C(1)));
+	} else {
+		found(capability, MR_CAPABILITY_OK, "%" PRIu64 " MiB free in %.200s", mib, folder);
+	}
+}
+
+/* ---- kernel level -----------------------------------------------------------------------------
+ */
+
+static void probe_kernel(struct mr_capability *capability)
+{
+	found(capability, MR_CAPABILITY_MISSING,
+	      "this version of millrace has no kernel level yet");
+}
+
+static void probe_btf(struct mr_capability *capability)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
+		found(capability, MR_CAPABILITY_OK, "/sys/kernel/btf/vmlinux");
+	else
+		found(capability, MR_CAPABILITY_MISSING,
+		      "/sys/kernel/btf/vmlinux: %s; needs a kernel built with "
+		      "CONFIG_DEBUG_INFO_BTF",
+		      strerror(errno));
+}
+
+static void probe_privileges(struct mr_capability *capability)
+{
+	bool bpf = has_capability(CAP_BPF), perfmon = has_capability(CAP_PERFMON);
+	bool admin = has_capability(CAP_SYS_ADMIN); /* includes both */
+	if (admin || (bpf && perfmon)) {
+		found(capability, MR_CAPABILITY_OK, "%s",
+		      admin ? "CAP_SYS_ADMIN" : "CAP_BPF and CAP_PERFMON");
+		return;
+	}
+	found(capability, MR_CAPABILITY_MISSING, "lacks %s%s%s", bpf ? "" : "CAP_BPF",
+	      bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
+	remedy(capability, "sudo millrace doctor  # in Docker: docker run --cap-add BPF --cap-add "
+			   "PERFMON");
+}
+
+static void probe_perf_events(struct mr_capability *capability)
+{
+	char value[32];
+	if (!file_first_line("/proc/sys/kernel/perf_event_paranoid", value, sizeof value)) {
+		found(capability, MR_CAPABILITY_MISSING, "the kernel has no perf events");
+		return;
+	}
+	bool allowed =
+		atoi(value) <= 1 || has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN);
+	found(capability, allowed ? MR_CAPABILITY_OK : MR_CAPABILITY_MISSING,
+	      "kernel.perf_event_paranoid is %s%s", value,
+	      allowed ? "" : "; measuring the kernel needs 1 or less, or CAP_PERFMON");
+	if (!allowed)
+		remedy(capability, "sudo sysctl kernel.perf_event_paranoid=1");
+}
+
+static void probe_lockdown(struct mr_capability *capability)
+{
+	char modes[64];
+	if (!file_first_line("/sys/kernel/security/lockdown", modes, sizeof modes))
+		found(capability, MR_CAPABILITY_OK, "the kernel does not report a lockdown");
+	else if (strstr(modes, "[confidentiality]"))
+		found(capability, MR_CAPABILITY_MISSING,
+		      "lockdown is %s: no program may read kernel memory", modes);
+	else
+		found(capability, MR_CAPABILITY_OK, "lockdown is %s", modes);
+}
+
+/* ---- runtimes, frameworks, tools --------------------------------------------------------------
+ */
+
+/* What the dynamic linker would find, by its cache. The capability's name is the library's. */
+static void probe_runtime(struct mr_capability *capability)
+{
+	char line[512], file[64];
+	snprintf(file, sizeof file, "%s.so", capability->name);
+	mr_auto(close_pipe) FILE *cache =
+		popen("PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>&1", "re");
+	while (cache && read_line(cache, line, sizeof line)) {
+		const char *target = strstr(line, " => ");
+		if (!target || !strstr(line, file))
+			continue;
+		found(capability, MR_CAPABILITY_MISSING,
+		      "%.200s is installed, but this version of millrace has no hooks for it",
+		      target + strlen(" => "));
+		return;
+	}
+	found(capability, MR_CAPABILITY_MISSING,
+	      "not installed; this version of millrace has no hooks for it");
+}
+
+/* Asks Python where the package would come from, without importing it. */
+static void probe_framework(struct mr_capability *capability)
+{
+	char command[256], origin[256];
+	snprintf(command, sizeof command,
+		 "python3 -c 'import importlib.util as u; s = u.find_spec(\"%s\"); "
+		 "print(s.origin if s else \"\")' 2>&1",
+		 capability->name);
+	mr_auto(close_pipe) FILE *output = popen(command, "re");
+	if (!program_in_path("python3"))
+		found(capability, MR_CAPABILITY_MISSING, "python3 is not installed");
+	else if (output && read_line(output, origin, sizeof origin) && origin[0] == '/')
+		found(capability, MR_CAPABILITY_MISSING,
+		      "%.200s is installed, but this version of millrace has no hooks for it",
+		      origin);
+	else
+		found(capability, MR_CAPABILITY_MISSING,
+		      "not installed for python3; this version of millrace has no hooks for it");
+}
+
+static void probe_annotations(struct mr_capability *capability)
+{
+	found(capability, MR_CAPABILITY_OK, "programs annotated with millrace.h");
+}
+
+static void probe_babeltrace(struct mr_capability *capability)
+{
+	if (program_in_path("babeltrace2")) {
+		found(capability, MR_CAPABILITY_OK, "installed");
+		return;
+	}
+	found(capability, MR_CAPABILITY_MISSING,
+	      "not installed; optional, another reader of traces");
+	remedy(capability, "sudo apt-get install babeltrace2");
+}
+
+/* ---- the list ---------------------------------------------------------------------------------
+ */
+
+static const struct {
+	const char *name;
+	const char *level;
+	void (*probe)(struct mr_capability *capability);
+} probes[] = {
+	{"library", "core", probe_library},
+	{"arena", "core", probe_arena},
+	{"clock", "core", probe_clock},
+	{"output", "core", probe_output},
+	{"annotations", "dataflow", probe_annotations},
+	{"tensorflow", "dataflow", probe_framework},
+	{"torch", "dataflow", probe_framework},
+	{"jax", "dataflow", probe_framework},
+	{"onnxruntime", "dataflow", probe_framework},
+	{"libcuda", "runtime", probe_runtime},
+	{"libamdhip64", "runtime", probe_runtime},
+	{"libhsa-runtime64", "runtime", probe_runtime},
+	{"libOpenCL", "runtime", probe_runtime},
+	{"kernel", "kernel", probe_kernel},
+	{"btf", "kernel", probe_btf},
+	{"privileges", "kernel", probe_privileges},
+	{"perf-events", "kernel", probe_perf_events},
+	{"lockdown", "kernel", probe_lockdown},
+	{"babeltrace2", "tools", probe_babeltrace},
+};
+
+const char *mr_capability_state_name(enum mr_capability_state state)
+{
+	static const char *const names[] = {"ok", "degraded", "missing"};
+	return names[state];
+}
+
+uint32_t mr_capability_count(void)
+{
+	return mr_countof(probes);
+}
+
+struct mr_capability mr_capability_probe(uint32_t index)
+{
+	struct mr_capability capability = {.name = probes[index].name,
+					   .level = probes[index].level};
+	probes[index].probe(&capability);
+	return capability;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What can be traced on this machine: one probe per capability, each saying what it found, why that
+ * is not enough, and the command that fixes it.
+ */
+#ifndef MR_CMD_CAPABILITY_H
+#define MR_CMD_CAPABILITY_H
+
+#include <stdint.h>
+
+enum mr_capability_state {
+	MR_CAPABILITY_OK,
+	MR_CAPABILITY_DEGRADED, /* works, but slower, smaller or less exact */
+	MR_CAPABILITY_MISSING,
+};
+
+struct mr_capability {
+	const char *name;
+	const char
+		*level; /* "core": recording needs it; "dataflow", "runtime", "kernel", "tools" */
+	enum mr_capability_state state;
+	char reason[320]; /* what was found; one line */
+	char remedy[320]; /* a command to type; empty when there is none */
+};
+
+/* "ok", "degraded", "missing" */
+const char *mr_capability_state_name(enum mr_capability_state state);
+
+uint32_t mr_capability_count(void);
+
+/* Probes the `index`th one; may start short-lived programs. */
+struct mr_capability mr_capability_probe(uint32_t index);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A command of the program: what it is called, how it is used, and the function that runs it.
+ *
+ * main.c holds the table of all commands. It parses the options into their targets, refuses a wrong
+ * number of operands, answers --help, and only then calls run() with the operands. run() returns
+ *     0 or more   the exit status
+ *     -errno      failure: main.c prints the chain of causes once, as "millrace: what: why"
+ */
+#ifndef MR_CMD_COMMAND_H
+#define MR_CMD_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/macros.h"
+#include "cmd/options.h"
+
+enum {
+	MR_EXIT_FAILURE = 1,
+	MR_EXIT_USAGE = 2,
+	MR_OPERANDS_ANY = -1,
+};
+
+struct mr_example {
+	const char *command; /* a line for the shell; a test runs it in an empty folder */
+	const char *purpose;
+};
+
+struct mr_command {
+	const char *name;
+	const char *summary;               /* one line, small first letter, no full stop */
+	const char *operands;              /* as shown in the usage line: "[TRACE]"; NULL: none */
+	const char *description;           /* paragraphs, separated by an empty line */
+	const struct mr_option *options;   /* ended by a zeroed one; NULL: none */
+	const struct mr_example *examples; /* ended by a zeroed one */
+	int (*run)(int count, char **operands);
+	enum mr_options_order options_order;
+	int operands_min;
+	int operands_max;   /* or MR_OPERANDS_ANY */
+	int failure_status; /* exit status of a failure; 0: MR_EXIT_FAILURE */
+};
+
+/* All commands in the order of the help, ended by NULL. */
+extern const struct mr_command *const mr_commands[];
+
+/* NULL when there is none of that name. */
+const struct mr_command *mr_command_find(const char *name);
+
+/* Prints "millrace COMMAND: ..." and a hint at --help on stderr; returns MR_EXIT_USAGE. For run()s
+ * that find their options or operands contradictory. */
+int mr_command_misused(const struct mr_command *command, const char *format, ...)
+	mr_printf_format(2, 3);
+
+void mr_command_print_help(const struct mr_command *command, FILE *file);
+
+/* The name nearest to `word` for a "did you mean", or NULL when none is near. */
+const char *mr_command_suggest(const char *word);
+
+extern const struct mr_command mr_command_doctor;
+extern const struct mr_command mr_command_dump;
+extern const struct mr_command mr_command_help;
+extern const struct mr_command mr_command_info;
+extern const struct mr_command mr_command_record;
+extern const struct mr_command mr_command_report;
+extern const struct mr_command mr_command_snapshot;
+extern const struct mr_command mr_command_version;
+
+#endif

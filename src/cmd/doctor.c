@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * millrace doctor: what can be traced on this machine; for what cannot, why, and what to type.
+ */
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "cmd/capability.h"
+#include "cmd/command.h"
+#include "cmd/terminal.h"
+
+static struct {
+	bool json;
+} given;
+
+static const struct mr_option options[] = {
+	MR_FLAG(0, "json", &given.json, "print JSON"),
+	{0},
+};
+
+static const struct mr_example examples[] = {
+	{"millrace doctor", "see what can be traced here"},
+	{"millrace doctor --json", "the same for programs"},
+	{0},
+};
+
+static void print_json(const struct mr_capability *capability, struct mr_json *json)
+{
+	mr_json_begin_object(json, NULL);
+	mr_json_string(json, "name", capability->name);
+	mr_json_string(json, "level", capability->level);
+	mr_json_string(json, "state", mr_capability_state_name(capability->state));
+	mr_json_string(json, "reason", capability->reason);
+	mr_json_string(json, "remedy", capability->remedy[0] ? capability->remedy : NULL);
+	mr_json_end_object(json);
+}
+
+static void print_text(const struct mr_capability *capability)
+{
+	static const char *const marks[] = {"✓", "–", "✗"};
+	static const enum mr_colour colours[] = {MR_COLOUR_GREEN, MR_COLOUR_YELLOW, MR_COLOUR_RED};
+	const char *mark = mr_terminal_has_utf8(stdout) ? marks[capability->state] : "";
+	printf("  %s%s%s%-8s%s  %-16s  %s\n", mr_colour_code(stdout, colours[capability->state]),
+	       mark, *mark ? " " : "", mr_capability_state_name(capability->state),
+	       mr_colour_code(stdout, MR_COLOUR_NONE), capability->name, capability->reason);
+	if (capability->remedy[0])
+		printf("  %*s%-8s  %-16s  fix: %s\n", *mark ? 2 : 0, "", "", "",
+		       capability->remedy);
+}
+
+static int run(int count, char **operands)
+{
+	(void)count;
+	(void)operands;
+	bool recording_works = true;
+	const char *level = "";
+	struct mr_json json;
+	mr_json_start(&json, stdout, MR_JSON_INDENTED);
+	if (given.json) {
+		mr_json_begin_object(&json, NULL);
+		mr_json_begin_array(&json, "capabilities");
+	}
+	for (uint32_t i = 0; i < mr_capability_count(); i++) {
+		struct mr_capability capability = mr_capability_probe(i);
+		if (strcmp(capability.level, "core") == 0)
+			recording_works &= capability.state != MR_CAPABILITY_MISSING;
+		if (given.json) {
+			print_json(&capability, &json);
+			continue;
+		}
+		if (strcmp(level, capability.level) != 0)
+			printf("%s%s\n", *level ? "\n" : "", capability.level);
+		level = capability.level;
+		print_text(&capability);
+	}
+	if (given.json) {
+		mr_json_end_array(&json);
+		mr_json_bool(&json, "recording_works", recording_works);
+		mr_json_end_object(&json);
+	} else {
+		printf("\n%s\n", recording_works ? "Recording works."
+						 : "Recording does not work: see the first list.");
+	}
+	return recording_works ? 0 : MR_EXIT_FAILURE;
+}
+
+const struct mr_command mr_command_doctor = {
+	.name = "doctor",
+	.summary = "say what can be traced on this machine, and what to do where not",
+	.description = "Looks at what recording needs, at the frameworks and runtimes installed, "
+		       "and at what "
+		       "the kernel allows. Each line says ok, degraded or missing, what was found, "
+		       "and the "
+		       "command that fixes it where there is one.\n\n"
+		       "Exit status 0 when recording works, 1 when it does not.",
+	.options = options,
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * millrace help: the list of commands, the help of one, and the lists that completion reads.
+ */
+#include <errno.h>
+
+#include "base/error.h"
+#include "cmd/command.h"
+#include "cmd/terminal.h"
+
+static struct {
+	bool list_commands;
+	const char *list_options;
+	const char *list_examples;
+} given;
+
+static const struct mr_option options[] = {
+	MR_FLAG(0, "list-commands", &given.list_commands,
+		"print name and summary of every command, separated by a tab"),
+	MR_STRING(
+		0, "list-options", &given.list_options, "COMMAND",
+		"print the options of a command: name, letter, value and help, separated by tabs"),
+	MR_STRING(0, "list-examples", &given.list_examples, "COMMAND",
+		  "print the examples of a command, one on a line"),
+	{0},
+};
+
+static const struct mr_example examples[] = {
+	{"millrace help doctor", "how to use the command doctor"},
+	{0},
+};
+
+static void print_overview(FILE *file)
+{
+	fputs("Usage: millrace COMMAND [OPTION]... [OPERAND]...\n\n", file);
+	mr_print_wrapped(file,
+			 "Shows how data flows through a program, and what the CPUs and GPUs do "
+			 "meanwhile: traces an unmodified program, then says why it was slow.",
+			 0, 0);
+	fputs("\nCommands:\n", file);
+	for (int i = 0; mr_commands[i]; i++)
+		fprintf(file, "  %-10s %s\n", mr_commands[i]->name, mr_commands[i]->summary);
+	fputs("\nStart with:\n"
+	      "  millrace record -- PROGRAM...\n"
+	      "  millrace report\n\n"
+	      "'millrace help COMMAND' explains a command.\n",
+	      file);
+}
+
+static int find_command(const char *name, const struct mr_command **ret_command)
+{
+	const struct mr_command *command = mr_command_find(name);
+	if (!command)
+		return mr_fail(ENOENT, "unknown command '%s': see 'millrace help'", name);
+	*ret_command = command;
+	return 0;
+}
+
+static int run(int count, char **operands)
+{
+	const char *name = given.list_options    ? given.list_options
+			   : given.list_examples ? given.list_examples
+			   : count > 0           ? operands[0]
+						 : NULL;
+	const struct mr_command *command = NULL;
+	if (name) {
+		int error = find_command(name, &command);
+		if (error < 0)
+			return error;
+	}
+	if (given.list_commands) {
+		for (int i = 0; mr_commands[i]; i++)
+			printf("%s\t%s\n", mr_commands[i]->name, mr_commands[i]->summary);
+	} else if (given.list_options) {
+		mr_options_print_list(command->options, stdout);
+	} else if (given.list_examples) {
+		for (const struct mr_example *example = command->examples;
+		     example && example->command; example++)
+			printf("%s\n", example->command);
+	} else if (command) {
+		mr_command_print_help(command, stdout);
+	} else {
+		print_overview(stdout);
+	}
+	return 0;
+}
+
+const struct mr_command mr_command_help = {
+	.name = "help",
+	.summary = "explain a command",
+	.operands = "[COMMAND]",
+	.description = "Prints the list of commands, or how to use one of them.",
+	.options = options,
+	.examples = examples,
+	.run = run,
+	.operands_max = 1,
+};

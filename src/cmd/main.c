@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The program `millrace`: finds the command, parses its options, runs it, prints its failure.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cmd/command.h"
+
+const struct mr_command *const mr_commands[] = {
+	&mr_command_record,
+	&mr_command_snapshot,
+	&mr_command_doctor,
+	&mr_command_help,
+	&mr_command_version,
+	NULL,
+};
+
+static int refuse_command(const char *name)
+{
+	const char *near = mr_command_suggest(name);
+	if (near)
+		fprintf(stderr, "millrace: unknown command '%s': did you mean '%s'?\n", name, near);
+	else
+		fprintf(stderr, "millrace: unknown command '%s': see 'millrace help'\n", name);
+	return MR_EXIT_USAGE;
+}
+
+static int check_operands(const struct mr_command *command, int count, char **operands)
+{
+	if (count < command->operands_min)
+		return mr_command_misused(command, "missing operand: %s", command->operands);
+	if (command->operands_max != MR_OPERANDS_ANY && count > command->operands_max)
+		return mr_command_misused(command, "unexpected operand '%s'",
+					  operands[command->operands_max]);
+	return 0;
+}
+
+static int run_command(const struct mr_command *command, int count, char **arguments)
+{
+	int result = mr_options_parse(command->options, command->options_order, &count, arguments);
+	if (result == -ECANCELED) {
+		mr_command_print_help(command, stdout);
+		return 0;
+	}
+	if (result < 0)
+		return mr_command_misused(command, "%s", mr_error_text());
+	result = check_operands(command, count, arguments);
+	if (result != 0)
+		return result;
+	result = command->run(count, arguments);
+	if (result >= 0)
+		return result;
+	fprintf(stderr, "millrace: %s\n", mr_error_text());
+	return command->failure_status ? command->failure_status : MR_EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_CTYPE, ""); /* whether the terminal reads UTF-8; numbers stay as in "C" */
+	if (argc < 2) {
+		mr_command_help.run(0, NULL);
+		return MR_EXIT_USAGE;
+	}
+	const char *name = argv[1];
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		name = mr_command_help.name;
+	else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+		name = mr_command_version.name;
+	const struct mr_command *command = mr_command_find(name);
+	int status = command ? run_command(command, argc - 2, argv + 2) : refuse_command(name);
+	/* A full disk shows only when the last of the output is written. */
+	if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
+		fprintf(stderr, "millrace: standard output cannot be written: %s\n",
+			strerror(errno));
+		status = MR_EXIT_FAILURE;
+	}
+	return status;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Options of a command, declared as a table: one declaration parses, prints the help, feeds shell
+ * completion, and is compared with the manual page by a test.
+ *
+ *     static struct { bool json; const char *output; } given;
+ *     static const struct mr_option options[] = {
+ *             MR_FLAG('j', "json", &given.json, "print JSON"),
+ *             MR_STRING('o', "output", &given.output, "DIR", "where the trace goes"),
+ *             {0},
+ *     };
+ *
+ * Options are written as GNU programs have them: --output=DIR, --output DIR, -o DIR, -oDIR, -jo
+ * DIR;
+ * "--" ends them. Names are not abbreviated, so that new options never break old scripts. Strings
+ * point into argv. A failed parse leaves a cause for mr_error_text(); targets may then be half set.
+ */
+#ifndef MR_CMD_OPTIONS_H
+#define MR_CMD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum mr_option_type {
+	MR_OPTION_FLAG = 1, /* takes no value */
+	MR_OPTION_STRING,
+	MR_OPTION_INTEGER,  /* decimal, not negative */
+	MR_OPTION_SIZE,     /* bytes: 4096, 64K, 1.5M, 2G, 1T (powers of 1024) */
+	MR_OPTION_DURATION, /* 250ms, 1.5s, 10 (seconds), 2m, 1h; also us and ns */
+	MR_OPTION_CHOICE,   /* one word of a list */
+	MR_OPTION_SET,      /* comma-separated words of a list */
+};
+
+struct mr_option {
+	enum mr_option_type type; /* 0 ends a table */
+	char short_name;          /* 0: none */
+	const char *long_name;
+	union {
+		bool *flag;
+		const char **string;
+		uint64_t *number; /* integer; bytes; nanoseconds */
+		int *choice;      /* index of the word */
+		uint32_t *set;    /* bit i: word i was given */
+	} target;
+	const char *argument;       /* name of the value in the help; NULL for flags */
+	const char *const *choices; /* words, ended by NULL */
+	const char *help;
+};
+
+/* clang-format off */
+#define MR_FLAG(letter, name, to, text) \
+	{MR_OPTION_FLAG, letter, name, {.flag = to}, NULL, NULL, text}
+#define MR_STRING(letter, name, to, value, text) \
+	{MR_OPTION_STRING, letter, name, {.string = to}, value, NULL, text}
+#define MR_INTEGER(letter, name, to, value, text) \
+	{MR_OPTION_INTEGER, letter, name, {.number = to}, value, NULL, text}
+#define MR_SIZE(letter, name, to, value, text) \
+	{MR_OPTION_SIZE, letter, name, {.number = to}, value, NULL, text}
+#define MR_DURATION(letter, name, to, value, text) \
+	{MR_OPTION_DURATION, letter, name, {.number = to}, value, NULL, text}
+#define MR_CHOICE(letter, name, to, words, value, text) \
+	{MR_OPTION_CHOICE, letter, name, {.choice = to}, value, words, text}
+#define MR_SET(letter, name, to, words, value, text) \
+	{MR_OPTION_SET, letter, name, {.set = to}, value, words, text}
+/* clang-format on */
+
+enum mr_options_order {
+	MR_OPTIONS_ANYWHERE, /* options may follow operands */
+	MR_OPTIONS_FIRST,    /* the first operand ends them: the rest belongs to another program */
+};
+
+/* Parses argv[0 .. *count) and leaves only the operands there. Returns 0, -EINVAL with a cause, or
+ * -ECANCELED when --help or -h was met. */
+int mr_options_parse(const struct mr_option *options, enum mr_options_order order, int *count,
+		     char **argv);
+
+/* Two aligned columns of at most 80 characters. */
+void mr_options_print_help(const struct mr_option *options, FILE *file);
+
+/* For completion, one line each: --long <tab> -s or - <tab> VALUE, a|b|c or - <tab> help. */
+void mr_options_print_list(const struct mr_option *options, FILE *file);
+
+/* "64M" → bytes, "1.5s" → nanoseconds: for options that take either. -EINVAL with a cause. */
+int mr_parse_size(const char *text, uint64_t *ret_bytes);
+int mr_parse_duration(const char *text, uint64_t *ret_ns);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * millrace record: runs a program and traces it. Exits as the program does.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "base/error.h"
+#include "cmd/command.h"
+#include "launch/session.h"
+#include "schema/schema.h"
+#include "trace/trace.h"
+
+enum { EXIT_OWN_FAILURE = 125, EXIT_CANNOT_EXECUTE = 126, EXIT_NOT_FOUND = 127 };
+
+static struct {
+	const char *output;
+	uint32_t levels;
+	bool quiet;
+	uint64_t delay_ns;
+	uint64_t duration_ns;
+	uint64_t max_bytes;
+	const char *last;
+	uint64_t buffer_bytes;
+	bool no_arguments;
+	int wait;
+} given;
+
+enum { KERNEL_WORD = 0 };
+static const char *const level_names[] = {"kernel", "runtime", "dataflow", NULL};
+static const uint32_t level_bits[] = {MR_LEVEL_kernel, MR_LEVEL_runtime, MR_LEVEL_dataflow};
+static const char *const wait_names[] = {"program", "all", NULL};
+
+static const struct mr_option options[] = {
+	MR_STRING('o', "output", &given.output, "DIR", "trace directory to make"),
+	MR_SET('l', "levels", &given.levels, level_names, "LIST",
+	       "levels to record, of kernel,runtime,dataflow; all by default"),
+	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "begin to record after TIME"),
+	MR_DURATION(0, "duration", &given.duration_ns, "TIME", "record for TIME, then only let it run"),
+	MR_SIZE(0, "max-size", &given.max_bytes, "SIZE",
+		"keep the newest SIZE of events; by default 8G, or half of the free space"),
+	MR_STRING(0, "last", &given.last, "SIZE|TIME",
+		  "flight recorder: keep only the newest SIZE (64M) or TIME (30s)"),
+	MR_SIZE(0, "buffer", &given.buffer_bytes, "SIZE",
+		"memory for events on their way to the disk; by default 1/64 of the machine's"),
+	MR_CHOICE(0, "wait", &given.wait, wait_names, "WHOM",
+		  "end with the program (its descendants get two seconds), or when all have ended"),
+	MR_FLAG(0, "no-args", &given.no_arguments, "keep the command line out of the trace"),
+	MR_FLAG('q', "quiet", &given.quiet, "print nothing"),
+	{0},
+};
+
+static const struct mr_example examples[] = {
+	{"millrace record -- sh -c 'echo hello'", "trace a program"},
+	{"millrace record -o run.mill --levels runtime,dataflow -- true", "choose name and levels"},
+	{"millrace record --last 64M -- true", "keep only the newest 64 MiB"},
+	{0},
+};
+
+/* ---- what is printed at the end -------------------------------------------------------------------- */
+
+static const char *size_text(uint64_t bytes, char *buffer, size_t buffer_bytes)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+	while (value >= 999.5 && unit + 1 < mr_countof(units)) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(buffer, buffer_bytes, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return buffer;
+}
+
+static void print_losses(const struct mr_session_result *result)
+{
+	if (result->lost_events || result->lost_definitions || result->lost_packets)
+		fprintf(stderr, ", LOST %" PRIu64 " events, %" PRIu64 " definitions, %" PRIu64 " packets",
+			result->lost_events, result->lost_definitions, result->lost_packets);
+	else
+		fputs(", nothing lost", stderr);
+}
+
+static void print_health(const struct mr_session_result *result)
+{
+	char size[32];
+	fprintf(stderr, "millrace: %u process%s, %s in %.3f s", result->processes,
+		result->processes == 1 ? "" : "es", size_text(result->bytes, size, sizeof size),
+		(double)result->duration_ns / 1e9);
+	print_losses(result);
+	fputc('\n', stderr);
+	if (result->stop_reason)
+		fprintf(stderr, "millrace: recording stopped before the program ended: %s\n",
+			result->stop_reason);
+	if (result->overwritten_bytes)
+		fprintf(stderr, "millrace: only the newest events are kept: the last %.1f s; %s older were dropped\n",
+			(double)result->kept_ns / 1e9,
+			size_text(result->overwritten_bytes, size, sizeof size));
+	if (result->alive_processes)
+		fprintf(stderr,
+			"millrace: %u descendant%s still running; recording in them was switched off "
+			"(--wait=all waits)\n",
+			result->alive_processes, result->alive_processes == 1 ? " is" : "s are");
+	if (result->untraced_processes && !result->untraced_why)
+		fprintf(stderr, "millrace: %u program%s ran untraced: `millrace info` says which and why\n",
+			result->untraced_processes, result->untraced_processes == 1 ? "" : "s");
+}
+
+/* ---- when nothing was traced ------------------------------------------------------------------------- */
+
+struct findings {
+	bool has_events; /* of the levels that hooks record */
+	char libraries[512];
+};
+
+static void look_at_event(const struct mr_event *event, struct findings *found)
+{
+	if (event->desc->level != MR_LEVEL_core)
+		found->has_events = true;
+	if (event->desc->id != MR_EVENT_runtime_seen || !event->text ||
+	    strstr(found->libraries, event->text))
+		return;
+	size_t length = strlen(found->libraries);
+	snprintf(found->libraries + length, sizeof found->libraries - length, "%s%s", length ? ", " : "",
+		 event->text);
+}
+
+static struct findings look_at_trace(const struct mr_trace *trace)
+{
+	struct findings found = {0};
+	for (uint32_t i = 0; i < trace->stream_count && !found.has_events; i++) {
+		struct mr_cursor cursor;
+		struct mr_event event;
+		mr_cursor_start(&cursor, trace, &trace->streams[i]);
+		while (!found.has_events && mr_cursor_next(&cursor, &event))
+			look_at_event(&event, &found);
+	}
+	return found;
+}
+
+static void explain_empty_trace(const struct mr_session_result *result)
+{
+	if (result->untraced_why) {
+		fprintf(stderr, "millrace: the program ran untraced: %s\n", result->untraced_why);
+		return;
+	}
+	struct mr_trace *trace;
+	if (mr_trace_open(result->path, &trace) < 0)
+		return;
+	struct findings found = look_at_trace(trace);
+	mr_trace_close(trace);
+	if (found.has_events)
+		return;
+	if (found.libraries[0])
+		fprintf(stderr,
+			"millrace: nothing was traced: %s was loaded, but this version of millrace has no hook "
+			"for it\n",
+			found.libraries);
+	else
+		fputs("millrace: nothing was traced: the program loaded no framework or GPU runtime that "
+		      "millrace knows, and has no annotations (millrace.h)\n",
+		      stderr);
+}
+
+/* ---- the command -------------------------------------------------------------------------------------- */
+
+static int parse_last(struct mr_session_options *session)
+{
+	if (!given.last)
+		return 0;
+	size_t length = strlen(given.last);
+	char unit = length ? given.last[length - 1] : 0;
+	bool is_time = unit == 's' || unit == 'm' || unit == 'h';
+	return is_time ? mr_parse_duration(given.last, &session->last_ns)
+		       : mr_parse_size(given.last, &session->last_bytes);
+}
+
+static uint32_t chosen_levels(void)
+{
+	uint32_t levels = 0;
+	for (size_t i = 0; i < mr_countof(level_bits); i++)
+		if (given.levels == 0 || given.levels & 1u << i)
+			levels |= level_bits[i];
+	return levels & ~(uint32_t)MR_LEVEL_kernel;
+}
+
+/* Ends as the program did, by the same signal if it was one. */
+static int exit_like(int wait_status)
+{
+	if (!WIFSIGNALED(wait_status))
+		return WEXITSTATUS(wait_status);
+	int number = WTERMSIG(wait_status);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* the program has left its own core file */
+	signal(number, SIG_DFL);
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(number);
+	return 128 + number;
+}
+
+static int run(int count, char **operands)
+{
+	operands[count] = NULL; /* there is room: options were taken out, or argv ends here */
+	if (given.levels & 1u << KERNEL_WORD)
+		return mr_command_misused(&mr_command_record,
+					  "--levels: this version of millrace has no kernel level");
+	struct mr_session_options session = {.arguments = operands,
+					     .output = given.output,
+					     .levels = chosen_levels(),
+					     .delay_ns = given.delay_ns,
+					     .duration_ns = given.duration_ns,
+					     .max_bytes = given.max_bytes,
+					     .buffer_bytes = given.buffer_bytes,
+					     .no_arguments = given.no_arguments,
+					     .wait_all = given.wait == 1,
+					     .show_progress = !given.quiet && isatty(STDERR_FILENO)};
+	int result = parse_last(&session);
+	if (result < 0)
+		return mr_command_misused(&mr_command_record, "--last: %s", mr_error_text());
+	struct mr_session_result outcome;
+	bool program_failed;
+	result = mr_session_run(&session, &outcome, &program_failed);
+	if (result < 0 && program_failed) {
+		fprintf(stderr, "millrace: %s\n", mr_error_text());
+		return result == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+	}
+	if (result < 0)
+		return result;
+	if (!given.quiet) {
+		print_health(&outcome);
+		explain_empty_trace(&outcome);
+		fprintf(stderr, "millrace: next: millrace report %s\n", outcome.path);
+	}
+	int status = outcome.wait_status;
+	mr_session_result_free(&outcome);
+	return exit_like(status);
+}
+
+const struct mr_command mr_command_record = {
+	.name = "record",
+	.summary = "run a program and trace it",
+	.operands = "-- PROGRAM [ARGUMENT...]",
+	.description =
+		"Runs PROGRAM, unmodified, and records what it does into a new trace directory. The program keeps "
+		"its standard streams, its process group and its signals; record ends with it and exits with its "
+		"status: 125 if record itself failed, 126 if the program cannot be executed, 127 if it was not "
+		"found.\n\n"
+		"Without -o the trace is called millrace-DATE-TIME-HOST-PID.mill, in the current folder.",
+	.options = options,
+	.examples = examples,
+	.run = run,
+	.options_order = MR_OPTIONS_FIRST,
+	.operands_min = 1,
+	.operands_max = MR_OPERANDS_ANY,
+	.failure_status = EXIT_OWN_FAILURE,
+};

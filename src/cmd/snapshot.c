@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * millrace snapshot: asks a running `millrace record` for a trace of what it holds now.
+ */
+#include "base/error.h"
+#include "cmd/command.h"
+#include "launch/snapshot.h"
+
+static const struct mr_example examples[] = {
+	{"millrace record -o run.mill -- sleep 1 & sleep 0.5; millrace snapshot run.mill; wait",
+	 "look at a program while it runs"},
+	{0},
+};
+
+static int run(int count, char **operands)
+{
+	(void)count;
+	char *path;
+	int result = mr_snapshot_request(operands[0], &path);
+	if (result < 0)
+		return result;
+	printf("%s\n", path);
+	free(path);
+	return 0;
+}
+
+const struct mr_command mr_command_snapshot = {
+	.name = "snapshot",
+	.summary = "take a trace out of a recording that is still running",
+	.operands = "TRACE",
+	.description = "TRACE is the directory that a running `millrace record` writes. The snapshot is a complete "
+		       "trace of its own, made inside that directory; its path is printed. With record's --last it "
+		       "holds the newest events: take it when something has just gone wrong.",
+	.examples = examples,
+	.run = run,
+	.operands_min = 1,
+	.operands_max = 1,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Beginning and end of libmillrace.so in a process. It is loaded by LD_PRELOAD and finds the arena through
+ * MILLRACE_ARENA; without it, or when anything fails, every part of the library does nothing.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "hook/hook.h"
+#include "record/recorder.h"
+
+void mr_hook_start(void)
+{
+	static atomic_bool started;
+	if (mr_likely(atomic_load_explicit(&started, memory_order_relaxed)) ||
+	    atomic_exchange(&started, true))
+		return;
+	int saved_errno = errno;
+	mr_exec_prepare();
+	const char *arena_path = secure_getenv("MILLRACE_ARENA");
+	if (arena_path)
+		mr_process_attach(arena_path);
+	errno = saved_errno;
+}
+
+__attribute__((constructor)) static void on_load(void)
+{
+	mr_hook_start();
+}
+
+/* Runs at exit(), not at _exit(): everything that must not be missed is in the arena already. */
+__attribute__((destructor)) static void on_exit_of_process(void)
+{
+	if (!mr_arena)
+		return;
+	mr_seen_note();
+	mr_process_end();
+}

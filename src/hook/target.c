@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "hook/target.h"
+
+enum {
+	SCRIPT_LEVELS = 5,       /* an interpreter may be a script: the kernel follows this many */
+	SCRIPT_LINE_BYTES = 256, /* the kernel looks at no more of the first line */
+	SEGMENTS = 32,
+	CHUNK_BYTES = 1024,
+	LONGEST_MARK = 16,
+};
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#endif
+
+struct segments {
+	uint32_t count;
+	Elf64_Phdr items[SEGMENTS];
+};
+
+/* Names in a program's dynamic string table that tell that a sanitizer has taken over its memory or
+ * its threads. (libubsan is missing on purpose: it takes over nothing and minds no company.) */
+static const char *const sanitizer_marks[] = {
+	"\0__asan_init", "\0__hwasan_init", "\0__tsan_init",
+	"\0__msan_init", "\0liblsan.so.",   "\0libclang_rt.",
+};
+
+const char *mr_untraced_reason_text(enum mr_untraced_reason reason)
+{
+	switch (reason) {
+	case MR_UNTRACED_NONE:
+		return "traced";
+	case MR_UNTRACED_STATIC:
+		return "statically linked";
+	case MR_UNTRACED_OTHER_LIBC:
+		return "not linked with the GNU C library";
+	case MR_UNTRACED_OTHER_CLASS:
+		return "built for another processor or word size";
+	case MR_UNTRACED_SANITIZER:
+		return "built with a sanitizer";
+	case MR_UNTRACED_PRIVILEGED:
+		return "gains privileges when executed (setuid, setgid or file capabilities)";
+	case MR_UNTRACED_NO_LIBRARY:
+		return "libmillrace.so cannot be read from there";
+	case MR_UNTRACED_NO_ARENA:
+		return "the recording cannot be reached from there";
+	case MR_UNTRACED_UNREADABLE:
+		return "the program file cannot be read";
+	}
+	return "unknown";
+}
+
+static bool read_at(int file, void *bytes, size_t count, uint64_t offset)
+{
+	return pread(file, bytes, count, (off_t)offset) == (ssize_t)count;
+}
+
+/* The dynamic linker ignores the environment of a program whose real and effective ids differ, or that
+ * has capabilities of its own. A root-owned setuid program run by root is like any other. */
+static bool gains_privileges(int file, const struct stat *status)
+{
+	bool setuid = status->st_mode & S_ISUID;
+	bool setgid = (status->st_mode & S_ISGID) && (status->st_mode & S_IXGRP);
+	if (getuid() != (setuid ? status->st_uid : geteuid()) ||
+	    getgid() != (setgid ? status->st_gid : getegid()))
+		return true;
+	return getuid() != 0 && file >= 0 && fgetxattr(file, "security.capability", NULL, 0) > 0;
+}
+
+/* If the file begins with "#!", puts the interpreter's path there. */
+static bool is_script(const char *head, size_t head_bytes, char ret_interpreter[SCRIPT_LINE_BYTES])
+{
+	if (head_bytes < 2 || memcmp(head, "#!", 2) != 0)
+		return false;
+	size_t begin = 2;
+	while (begin < head_bytes && (head[begin] == ' ' || head[begin] == '\t'))
+		begin++;
+	size_t end = begin;
+	while (end < head_bytes && !memchr(" \t\n", head[end], 4))
+		end++;
+	memmove(ret_interpreter, head + begin, end - begin);
+	ret_interpreter[end - begin] = 0;
+	return true;
+}
+
+static bool read_segments(int file, const Elf64_Ehdr *header, struct segments *ret_segments)
+{
+	if (header->e_phentsize != sizeof(Elf64_Phdr))
+		return false;
+	ret_segments->count = mr_min(header->e_phnum, (uint32_t)SEGMENTS);
+	return read_at(file, ret_segments->items, ret_segments->count * sizeof(Elf64_Phdr),
+		       header->e_phoff);
+}
+
+static const Elf64_Phdr *find_segment(const struct segments *segments, uint32_t type)
+{
+	for (uint32_t i = 0; i < segments->count; i++)
+		if (segments->items[i].p_type == type)
+			return &segments->items[i];
+	return NULL;
+}
+
+/* Where in the file the byte for a virtual address stands; 0 if nowhere. */
+static uint64_t file_offset_of(const struct segments *segments, uint64_t address)
+{
+	for (uint32_t i = 0; i < segments->count; i++) {
+		const Elf64_Phdr *segment = &segments->items[i];
+		if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
+		    address - segment->p_vaddr < segment->p_filesz)
+			return address - segment->p_vaddr + segment->p_offset;
+	}
+	return 0;
+}
+
+/* The GNU C library's dynamic linker is called ld-linux-SOMETHING wherever it is installed. */
+static bool is_gnu_linker(int file, const Elf64_Phdr *interpreter)
+{
+	char path[SCRIPT_LINE_BYTES];
+	size_t bytes = mr_min(interpreter->p_filesz, (uint64_t)sizeof path - 1);
+	if (!read_at(file, path, bytes, interpreter->p_offset))
+		return false;
+	path[bytes] = 0;
+	const char *slash = strrchr(path, '/');
+	return strncmp(slash ? slash + 1 : path, "ld-linux", strlen("ld-linux")) == 0;
+}
+
+/* Finds the dynamic string table: its place in the file and its size. */
+static bool find_strings(int file, const struct segments *segments, uint64_t *ret_offset,
+			 uint64_t *ret_bytes)
+{
+	const Elf64_Phdr *dynamic = find_segment(segments, PT_DYNAMIC);
+	uint64_t address = 0;
+	uint64_t bytes = 0;
+	Elf64_Dyn entry = {.d_tag = DT_NULL};
+	for (uint64_t at = 0; dynamic && at + sizeof entry <= dynamic->p_filesz;
+	     at += sizeof entry) {
+		if (!read_at(file, &entry, sizeof entry, dynamic->p_offset + at) ||
+		    entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag == DT_STRTAB)
+			address = entry.d_un.d_ptr;
+		else if (entry.d_tag == DT_STRSZ)
+			bytes = entry.d_un.d_val;
+	}
+	*ret_offset = file_offset_of(segments, address);
+	*ret_bytes = bytes;
+	return *ret_offset != 0;
+}
+
+static bool has_mark(const char *bytes, size_t count)
+{
+	for (size_t i = 0; i < mr_countof(sanitizer_marks); i++) {
+		size_t mark_bytes = 1 + strlen(sanitizer_marks[i] + 1);
+		if (memmem(bytes, count, sanitizer_marks[i], mark_bytes))
+			return true;
+	}
+	return false;
+}
+
+/* Names of libraries needed and of symbols both stand in the one table of strings. */
+static bool is_sanitized(int file, const struct segments *segments)
+{
+	uint64_t offset;
+	uint64_t left;
+	if (!find_strings(file, segments, &offset, &left))
+		return false;
+	char chunk[LONGEST_MARK + CHUNK_BYTES] = {0};
+	while (left > 0) {
+		size_t count = mr_min(left, (uint64_t)CHUNK_BYTES);
+		if (!read_at(file, chunk + LONGEST_MARK, count, offset))
+			return false;
+		if (has_mark(chunk, LONGEST_MARK + count))
+			return true;
+		/* A mark may lie across two chunks. */
+		memmove(chunk, chunk + count, LONGEST_MARK);
+		offset += count;
+		left -= count;
+	}
+	return false;
+}
+
+static enum mr_untraced_reason inspect_elf(int file, const Elf64_Ehdr *header)
+{
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != OWN_MACHINE)
+		return MR_UNTRACED_OTHER_CLASS;
+	struct segments segments;
+	if (!read_segments(file, header, &segments))
+		return MR_UNTRACED_NONE;
+	const Elf64_Phdr *interpreter = find_segment(&segments, PT_INTERP);
+	if (!interpreter)
+		return MR_UNTRACED_STATIC;
+	if (!is_gnu_linker(file, interpreter))
+		return MR_UNTRACED_OTHER_LIBC;
+	return is_sanitized(file, &segments) ? MR_UNTRACED_SANITIZER : MR_UNTRACED_NONE;
+}
+
+/* Inspects one file. If it is a script, *ret_interpreter is the file to inspect next, else empty. */
+static enum mr_untraced_reason inspect_file(int file, const struct stat *status,
+					    char ret_interpreter[SCRIPT_LINE_BYTES])
+{
+	union {
+		char bytes[SCRIPT_LINE_BYTES];
+		Elf64_Ehdr elf;
+	} head;
+	ssize_t count = pread(file, &head, sizeof head, 0);
+	ret_interpreter[0] = 0;
+	if (count > 0 &&
+	    is_script(head.bytes, mr_min((size_t)count, sizeof head - 1), ret_interpreter))
+		return MR_UNTRACED_NONE; /* the kernel ignores a script's setuid bit */
+	if (gains_privileges(file, status))
+		return MR_UNTRACED_PRIVILEGED;
+	if (count >= (ssize_t)sizeof head.elf && memcmp(head.bytes, ELFMAG, SELFMAG) == 0)
+		return inspect_elf(file, &head.elf);
+	return MR_UNTRACED_NONE;
+}
+
+enum mr_untraced_reason mr_target_inspect(int directory, const char *path)
+{
+	char interpreter[SCRIPT_LINE_BYTES];
+	for (int level = 0; level < SCRIPT_LEVELS; level++) {
+		struct stat status;
+		/* Opening what is not a regular file might block or disturb a device. */
+		if (fstatat(directory, path, &status, 0) != 0 || !S_ISREG(status.st_mode) ||
+		    faccessat(directory, path, X_OK, AT_EACCESS) != 0)
+			return MR_UNTRACED_NONE;
+		int file = openat(directory, path, O_RDONLY | O_CLOEXEC);
+		if (file < 0 && errno != EACCES)
+			return MR_UNTRACED_NONE;
+		if (file < 0)
+			return gains_privileges(file, &status) ? MR_UNTRACED_PRIVILEGED
+							       : MR_UNTRACED_UNREADABLE;
+		enum mr_untraced_reason reason = inspect_file(file, &status, interpreter);
+		close(file);
+		if (!interpreter[0])
+			return reason;
+		path = interpreter;
+		directory = AT_FDCWD;
+	}
+	return MR_UNTRACED_NONE;
+}
+
+static bool is_executable(const char *path)
+{
+	struct stat status;
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	       faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+}
+
+bool mr_target_search(const char *name, char *ret_path, size_t bytes)
+{
+	size_t name_bytes = strlen(name) + 1;
+	if (strchr(name, '/')) {
+		if (name_bytes > bytes)
+			return false;
+		memcpy(ret_path, name, name_bytes);
+		return true;
+	}
+	const char *folders = getenv("PATH");
+	if (!folders)
+		folders = "/bin:/usr/bin"; /* as the C library has it */
+	for (const char *folder = folders;; folder++) {
+		size_t length = strcspn(folder, ":");
+		if (length + 1 + name_bytes <= bytes) {
+			memcpy(ret_path, folder, length);
+			/* An empty element is the current folder. */
+			size_t slash = length > 0;
+			ret_path[length] = '/';
+			memcpy(ret_path + length + slash, name, name_bytes);
+			if (is_executable(ret_path))
+				return true;
+		}
+		folder += length;
+		if (!*folder)
+			return false;
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Looks at a program before it is executed: may libmillrace.so be loaded into it?
+ *
+ *     program ─┬─ "#!" script ──► its interpreter, and so on
+ *              ├─ ELF: class and machine ─ interpreter (which libc) ─ names it links (sanitizers)
+ *              └─ anything else: the kernel or the shell decides; the library does no harm
+ *
+ * Used by the exec and spawn wrappers and by the launcher. Everything here may run in a vfork child or
+ * in a signal handler: no allocation, no lock, a few kilobytes of stack, no descriptor left open.
+ */
+#ifndef MR_HOOK_TARGET_H
+#define MR_HOOK_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "record/arena.h"
+
+/* Why the library must stay out of PATH, relative to the descriptor `directory` (or AT_FDCWD).
+ * MR_UNTRACED_NONE if it may go in, also for files that cannot be executed at all: executing them
+ * fails as it would anyway. */
+enum mr_untraced_reason mr_target_inspect(int directory, const char *path);
+
+/* Finds NAME along $PATH as execvp() does; a name with a slash is a path already. On failure what is
+ * in ret_path has no meaning. */
+bool mr_target_search(const char *name, char *ret_path, size_t bytes);
+
+/* For people: "statically linked" ... */
+const char *mr_untraced_reason_text(enum mr_untraced_reason reason);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The program that is recorded. It is started in record's own process group and session, with record's
+ * standard streams, signal mask and limits as record itself got them, and waits at a pipe before its first
+ * instruction until the recorder is ready.
+ */
+#ifndef MR_LAUNCH_CHILD_H
+#define MR_LAUNCH_CHILD_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+struct mr_child {
+	pid_t pid;
+	int release; /* writing here lets it go; -1 once it has gone */
+	int failure; /* gives the errno of a failed exec, or end of file */
+};
+
+/* Forks the child and leaves it waiting. `mask`: signals blocked in the program. */
+int mr_child_start(char *const *arguments, char *const *environment, const sigset_t *mask,
+		   struct mr_child *ret_child);
+
+/* Lets it execute the program. -errno, with a cause, if that failed; then the child is gone. */
+int mr_child_release(struct mr_child *child);
+
+/* Ends and reaps a child that was never released. */
+void mr_child_abandon(struct mr_child *child);
+
+/* Finds the file that executing `program` would run. -ENOENT or -EACCES with a cause. */
+int mr_child_find_program(const char *program, char **ret_path);
+
+#endif

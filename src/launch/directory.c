@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { MIN_FREE_BYTES = 32 << 20 };
+
+static char *default_path(void)
+{
+	char host[256] = "host", when[32], *path = NULL;
+	gethostname(host, sizeof host - 1);
+	time_t now = time(NULL);
+	struct tm local;
+	localtime_r(&now, &local);
+	strftime(when, sizeof when, "%Y%m%d-%H%M%S", &local);
+	return asprintf(&path, "millrace-%s-%s-%d.mill", when, host, getpid()) < 0 ? NULL : path;
+}
+
+uint64_t mr_directory_free_bytes(const struct mr_directory *directory)
+{
+	struct statvfs status;
+	return fstatvfs(directory->fd, &status) == 0 ? (uint64_t)status.f_bavail * status.f_frsize : 0;
+}
+
+static int open_folders(struct mr_directory *directory)
+{
+	directory->fd = open(directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory->fd < 0)
+		return mr_fail_errno(errno, "cannot open %s", directory->path);
+	directory->ctf = openat(directory->fd, "ctf", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (directory->ctf < 0)
+		return mr_fail_errno(errno, "cannot open %s/ctf", directory->path);
+	return 0;
+}
+
+static int make_folders(struct mr_directory *directory)
+{
+	if (mkdir(directory->path, 0700) < 0)
+		return errno == EEXIST
+			       ? mr_fail(EEXIST, "%s exists already: give another name with -o", directory->path)
+			       : mr_fail_errno(errno, "cannot make the trace directory %s", directory->path);
+	int fd = open(directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int result = fd < 0 || mkdirat(fd, "ctf", 0700) < 0
+			     ? mr_fail_errno(errno, "cannot make %s/ctf", directory->path)
+			     : open_folders(directory);
+	if (fd >= 0)
+		close(fd);
+	if (result == 0 && mr_directory_free_bytes(directory) < MIN_FREE_BYTES)
+		result = mr_fail(ENOSPC, "less than 32 MiB are free where %s would go", directory->path);
+	return result;
+}
+
+int mr_directory_create(const char *path, struct mr_directory *ret_directory)
+{
+	struct mr_directory directory = {.path = path ? strdup(path) : default_path(), .fd = -1, .ctf = -1};
+	if (!directory.path)
+		return mr_fail(ENOMEM, "no memory");
+	int result = make_folders(&directory);
+	if (result < 0) {
+		if (result != -EEXIST)
+			mr_directory_remove(&directory);
+		mr_directory_close(&directory);
+		return result;
+	}
+	*ret_directory = directory;
+	return 0;
+}
+
+int mr_directory_open(const char *path, struct mr_directory *ret_directory)
+{
+	struct mr_directory directory = {.path = strdup(path), .fd = -1, .ctf = -1};
+	int result = directory.path ? open_folders(&directory) : mr_fail(ENOMEM, "no memory");
+	if (result < 0) {
+		mr_directory_close(&directory);
+		return result;
+	}
+	*ret_directory = directory;
+	return 0;
+}
+
+void mr_directory_close(struct mr_directory *directory)
+{
+	if (directory->fd >= 0)
+		close(directory->fd);
+	if (directory->ctf >= 0)
+		close(directory->ctf);
+	free(directory->path);
+	*directory = (struct mr_directory){.fd = -1, .ctf = -1};
+}
+
+void mr_directory_remove(struct mr_directory *directory)
+{
+	if (directory->ctf >= 0)
+		unlinkat(directory->ctf, "metadata", 0);
+	if (directory->fd >= 0) {
+		unlinkat(directory->fd, "ctf", AT_REMOVEDIR);
+		unlinkat(directory->fd, "manifest.json", 0);
+	}
+	rmdir(directory->path);
+}
+
+int mr_directory_replace(int folder, const char *name, int (*print)(FILE *file, const void *data),
+			 const void *data)
+{
+	char temporary[64];
+	snprintf(temporary, sizeof temporary, ".%s.new", name);
+	int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (!file)
+		return mr_fail_errno(errno, "cannot write %s", name);
+	int result = print(file, data);
+	int error = errno;
+	if (fclose(file) != 0 || result < 0)
+		result = mr_fail_errno(error ? error : EIO, "cannot write %s", name);
+	else if (renameat(folder, temporary, folder, name) < 0)
+		result = mr_fail_errno(errno, "cannot replace %s", name);
+	if (result < 0)
+		unlinkat(folder, temporary, 0);
+	return result;
+}
+
+static int print_metadata(FILE *file, const void *data)
+{
+	return mr_metadata_print(data, file);
+}
+
+int mr_directory_write_metadata(const struct mr_directory *directory, const struct mr_metadata *metadata)
+{
+	return mr_directory_replace(directory->ctf, "metadata", print_metadata, metadata);
+}

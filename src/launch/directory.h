@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The trace directory while it is written:
+ *
+ *     NAME.mill/ ├─ manifest.json      what was run, and how it went; replaced as a whole
+ *                └─ ctf/ ├─ metadata   written before the program starts, completed at its end
+ *                        └─ stream-... packets
+ */
+#ifndef MR_LAUNCH_DIRECTORY_H
+#define MR_LAUNCH_DIRECTORY_H
+
+#include "schema/metadata.h"
+
+struct mr_directory {
+	char *path;
+	int fd;  /* of the directory */
+	int ctf; /* of its ctf folder */
+};
+
+/* Makes the directory, or fails with a cause if it exists, cannot be written or has too little space.
+ * `path` NULL: a name made of time, host and pid, in the current folder. */
+int mr_directory_create(const char *path, struct mr_directory *ret_directory);
+
+/* Opens one that exists. */
+int mr_directory_open(const char *path, struct mr_directory *ret_directory);
+
+/* Accepts one that is not open (fd -1). */
+void mr_directory_close(struct mr_directory *directory);
+
+/* Deletes what a recording that never began has made. */
+void mr_directory_remove(struct mr_directory *directory);
+
+int mr_directory_write_metadata(const struct mr_directory *directory, const struct mr_metadata *metadata);
+
+/* Calls `print` on a temporary file that then replaces `name` in one step. */
+int mr_directory_replace(int folder, const char *name, int (*print)(FILE *file, const void *data),
+			 const void *data);
+
+uint64_t mr_directory_free_bytes(const struct mr_directory *directory);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/drain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+void mr_drain_stop(struct mr_drain *drain)
+{
+	atomic_store_explicit(&drain->file->arena->levels, 0, memory_order_relaxed);
+	if (!drain->stop_reason)
+		drain->stop_reason = strdup(mr_error_text());
+}
+
+/* Appends one interval_unfinished event to a packet whose owner will not; returns the new end. */
+static uint8_t *put_unfinished(uint8_t *at, const struct mr_open_interval *open, uint64_t ticks)
+{
+	const struct mr_event_interval_unfinished event = {
+		.event = open->event, .what = open->what, .step = open->step, .start = open->start_ticks};
+	at[0] = MR_EVENT_EXTENDED;
+	at[1] = MR_EVENT_interval_unfinished;
+	memcpy(at + 2, &ticks, sizeof ticks);
+	memcpy(at + MR_EXTENDED_HEADER_BYTES, &event, sizeof event);
+	return at + MR_EXTENDED_HEADER_BYTES + sizeof event;
+}
+
+_Static_assert(MR_OPEN_INTERVALS * (MR_EXTENDED_HEADER_BYTES + sizeof(struct mr_event_interval_unfinished)) <=
+		       MR_ARENA_PACKET_BYTES - MR_PACKET_ROOM_BYTES,
+	       "owners leave room for what record adds");
+
+static void take_packet(struct mr_drain *drain, uint32_t index, bool owner_gone)
+{
+	struct mr_arena *arena = drain->file->arena;
+	struct mr_slot *slot = mr_arena_slot(arena, index);
+	struct mr_packet *packet = mr_arena_packet(arena, index);
+	uint64_t progress = atomic_load_explicit(&slot->progress, memory_order_acquire);
+	uint32_t content_bytes = (uint32_t)progress;
+	uint32_t open_count = (uint32_t)(progress >> 32);
+	bool is_new = !drain->is_recovery || !mr_streams_has(drain->streams, packet);
+	bool is_sane = packet->header.magic == MR_CTF_MAGIC && content_bytes > sizeof *packet &&
+		       content_bytes <= MR_PACKET_ROOM_BYTES;
+	uint64_t end_ticks = mr_max(slot->last_ticks, packet->context.begin_ticks);
+	if (is_sane && (owner_gone || slot->owner_ended)) {
+		uint8_t *end = (uint8_t *)packet + content_bytes;
+		for (uint32_t i = 0; i < mr_min(open_count, (uint32_t)MR_OPEN_INTERVALS); i++) {
+			end = put_unfinished(end, &slot->open[i], end_ticks);
+			drain->unfinished_intervals++;
+		}
+		content_bytes = (uint32_t)(end - (uint8_t *)packet);
+	}
+	bool writable = !drain->stop_reason && is_sane && is_new;
+	if (writable && mr_streams_append(drain->streams, packet, content_bytes, end_ticks,
+					  slot->discarded_events, owner_gone || slot->owner_ended) < 0) {
+		drain->lost_packets++;
+		mr_drain_stop(drain);
+	} else if (is_sane && is_new && !writable) {
+		drain->lost_packets++;
+	}
+	/* A slot that its next owner has claimed but not begun must not look full of old events. */
+	atomic_store_explicit(&slot->progress, 0, memory_order_relaxed);
+	mr_arena_free(arena, index);
+}
+
+/* Notes a slot as one to take now. */
+static void remember(struct mr_drain *drain, uint32_t slot)
+{
+	struct mr_drain_candidate candidate = {
+		.begin_ticks = mr_arena_packet(drain->file->arena, slot)->context.begin_ticks, .slot = slot};
+	if (mr_vec_push(&drain->candidates, candidate) < 0) {
+		mr_fail(ENOMEM, "no memory for the list of packets");
+		mr_drain_stop(drain);
+	}
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct mr_drain_candidate *left = a, *right = b;
+	return (left->begin_ticks > right->begin_ticks) - (left->begin_ticks < right->begin_ticks);
+}
+
+static void sort_candidates(struct mr_drain *drain)
+{
+	if (drain->candidates.count > 1)
+		qsort(drain->candidates.items, drain->candidates.count, sizeof *drain->candidates.items,
+		      by_begin);
+}
+
+/* Takes everything that a process left behind, half-full packets included. */
+static void take_process(struct mr_drain *drain, size_t index)
+{
+	struct mr_arena *arena = drain->file->arena;
+	const struct mr_process_info *info = &drain->processes->list.items[index];
+	uint32_t process = info->process;
+	uint32_t count = atomic_load_explicit(&arena->slot_count, memory_order_relaxed);
+	drain->candidates.count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t word = atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
+		if (mr_slot_word_state(word) != MR_SLOT_FREE &&
+		    mr_slot_word_process_slot(word) == (uint32_t)info->slot)
+			remember(drain, i);
+	}
+	sort_candidates(drain);
+	for (size_t i = 0; i < drain->candidates.count; i++) {
+		uint32_t slot = drain->candidates.items[i].slot;
+		uint64_t word = atomic_load_explicit(mr_arena_state(arena, slot), memory_order_acquire);
+		take_packet(drain, slot, mr_slot_word_state(word) == MR_SLOT_FILLING);
+	}
+	mr_streams_release_process(drain->streams, process);
+	mr_processes_retire(drain->processes, index);
+}
+
+/* Takes the full packets in order of time. An owner's packets must be written in its own order, but the
+ * scan may have missed an earlier one that became full behind its back: then the later one waits for
+ * the next pass. */
+static uint32_t take_full_packets(struct mr_drain *drain, uint32_t *ret_free_slots)
+{
+	struct mr_arena *arena = drain->file->arena;
+	uint32_t count = atomic_load_explicit(&arena->slot_count, memory_order_relaxed);
+	uint32_t taken = 0, free_slots = 0;
+	drain->candidates.count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t word = atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
+		free_slots += mr_slot_word_state(word) == MR_SLOT_FREE;
+		if (mr_slot_word_state(word) == MR_SLOT_FULL)
+			remember(drain, i);
+	}
+	sort_candidates(drain);
+	for (size_t i = 0; i < drain->candidates.count; i++) {
+		uint32_t slot = drain->candidates.items[i].slot;
+		if (!drain->stop_reason &&
+		    mr_arena_slot(arena, slot)->owner_packet !=
+			    mr_streams_owner_packets(drain->streams, mr_arena_packet(arena, slot)))
+			continue;
+		take_packet(drain, slot, false);
+		taken++;
+	}
+	*ret_free_slots = free_slots;
+	return taken;
+}
+
+static void take_dead_processes(struct mr_drain *drain)
+{
+	struct mr_processes *processes = drain->processes;
+	for (size_t i = processes->live.count; i-- > 0;) {
+		size_t index = processes->live.items[i];
+		if (processes->list.items[index].dead)
+			take_process(drain, index);
+	}
+}
+
+uint32_t mr_drain_pass(struct mr_drain *drain)
+{
+	uint32_t free_slots;
+	if (mr_processes_discover(drain->processes) < 0)
+		mr_drain_stop(drain);
+	uint32_t taken = take_full_packets(drain, &free_slots);
+	take_dead_processes(drain);
+	mr_arena_file_grow(drain->file, free_slots);
+	return taken;
+}
+
+void mr_drain_finish(struct mr_drain *drain)
+{
+	struct mr_processes *processes = drain->processes;
+	if (mr_processes_discover(processes) < 0)
+		mr_drain_stop(drain);
+	for (size_t i = processes->live.count; i-- > 0;) {
+		size_t index = processes->live.items[i];
+		struct mr_process_info *info = &processes->list.items[index];
+		mr_processes_check(processes, index);
+		info->alive_at_end = !info->dead;
+		take_process(drain, index);
+	}
+}
+
+uint64_t mr_drain_lost_events(const struct mr_drain *drain)
+{
+	static const enum mr_loss_reason reasons[] = {
+		MR_loss_reason_no_free_packet, MR_loss_reason_signal_nesting, MR_loss_reason_thread_ending,
+		MR_loss_reason_too_large};
+	uint64_t lost = 0;
+	for (size_t i = 0; i < drain->processes->list.count; i++)
+		for (size_t reason = 0; reason < mr_countof(reasons); reason++)
+			lost += drain->processes->list.items[i].lost[reasons[reason]];
+	return lost;
+}
+
+void mr_drain_fini(struct mr_drain *drain)
+{
+	mr_vec_free(&drain->candidates);
+	free(drain->stop_reason);
+}

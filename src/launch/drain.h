@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The drain: takes packets out of the arena and appends them to the stream files.
+ *
+ *     arena slot FULL ──────────────► append, free
+ *     arena slot FILLING, owner dead ► mark its open intervals unfinished, append, free
+ *     disk full ────────────────────► recording is switched off; slots are still freed, so nothing waits
+ *
+ * One thread drives it: `record`, or a later command that recovers the trace of a killed `record`.
+ */
+#ifndef MR_LAUNCH_DRAIN_H
+#define MR_LAUNCH_DRAIN_H
+
+#include "launch/arena_file.h"
+#include "launch/processes.h"
+#include "launch/streams.h"
+
+struct mr_drain_candidate {
+	uint64_t begin_ticks;
+	uint32_t slot;
+};
+
+struct mr_drain {
+	struct mr_arena_file *file; /* borrowed */
+	struct mr_streams *streams; /* borrowed */
+	struct mr_processes *processes; /* borrowed */
+	uint32_t own_process;           /* the recorder's number among them */
+	uint64_t lost_packets; /* could not be written */
+	uint64_t unfinished_intervals;
+	bool is_recovery;     /* packets may be in the files already */
+	mr_vec(struct mr_drain_candidate) candidates; /* scratch of a pass */
+	char *stop_reason;    /* why recording was switched off; NULL: it was not */
+};
+
+/* Takes all full packets, and everything of processes that have died. Returns how many packets. */
+uint32_t mr_drain_pass(struct mr_drain *drain);
+
+/* Takes what is left, also half-full packets of processes that are still alive. Recording must have
+ * been switched off. */
+void mr_drain_finish(struct mr_drain *drain);
+
+/* Switches recording off in all processes, for the reason given by the error chain. */
+void mr_drain_stop(struct mr_drain *drain);
+
+/* Events that could not be recorded, in all processes so far. */
+uint64_t mr_drain_lost_events(const struct mr_drain *drain);
+
+void mr_drain_fini(struct mr_drain *drain);
+
+#endif

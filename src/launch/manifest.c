@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "hook/target.h"
+#include "launch/session.h"
+#include "record/recorder.h"
+
+enum { MANIFEST_FORMAT = 1 };
+
+/* Command lines may hold any bytes; JSON may not. */
+static json_t *text(const char *bytes)
+{
+	json_t *value = json_string(bytes);
+	if (value)
+		return value;
+	size_t length = strlen(bytes);
+	mr_auto(free) char *ascii = strdup(bytes);
+	for (size_t i = 0; ascii && i < length; i++)
+		if ((unsigned char)ascii[i] >= 0x80)
+			ascii[i] = '?';
+	return json_string(ascii ? ascii : "");
+}
+
+static void set_boot_id(json_t *manifest)
+{
+	char line[64] = "";
+	mr_auto(close_file) FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	if (file && fgets(line, sizeof line, file))
+		line[strcspn(line, "\n")] = 0;
+	json_object_set_new(manifest, "boot_id", text(line));
+}
+
+static json_t *levels_array(uint32_t levels)
+{
+	json_t *array = json_array();
+	for (uint32_t level = MR_LEVEL_dataflow; level <= MR_LEVEL_kernel; level <<= 1)
+		if (levels & level)
+			json_array_append_new(array, json_string(mr_level_name(level)));
+	return array;
+}
+
+static json_t *options_object(const struct mr_session_options *options)
+{
+	return json_pack("{sI sI sI sI sI sb}", "delay_ns", (json_int_t)options->delay_ns,
+			 "duration_ns", (json_int_t)options->duration_ns, "max_bytes",
+			 (json_int_t)options->max_bytes, "last_bytes", (json_int_t)options->last_bytes,
+			 "last_ns", (json_int_t)options->last_ns, "wait_all", (int)options->wait_all);
+}
+
+json_t *mr_manifest_new(const struct mr_session_options *options, const char *program)
+{
+	json_t *manifest = json_object();
+	struct utsname system;
+	char folder[PATH_MAX];
+	uname(&system);
+	json_object_set_new(manifest, "format", json_integer(MANIFEST_FORMAT));
+	json_object_set_new(manifest, "millrace", json_string(MR_VERSION));
+	json_object_set_new(manifest, "state", json_string("recording"));
+	json_object_set_new(manifest, "program", text(program));
+	json_t *command = json_array();
+	for (char *const *argument = options->arguments; !options->no_arguments && *argument; argument++)
+		json_array_append_new(command, text(*argument));
+	json_object_set_new(manifest, "command", command);
+	if (!options->no_arguments && getcwd(folder, sizeof folder))
+		json_object_set_new(manifest, "working_directory", text(folder));
+	json_object_set_new(manifest, "host", text(system.nodename));
+	json_object_set_new(manifest, "kernel", text(system.release));
+	set_boot_id(manifest);
+	json_object_set_new(manifest, "started_realtime_ns",
+			    json_integer((json_int_t)mr_ticks_of_system(CLOCK_REALTIME)));
+	json_object_set_new(manifest, "levels", levels_array(options->levels));
+	json_object_set_new(manifest, "options", options_object(options));
+	return manifest;
+}
+
+json_t *mr_manifest_load(const struct mr_directory *directory)
+{
+	int fd = openat(directory->fd, "manifest.json", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return NULL;
+	json_t *manifest = json_loadfd(fd, 0, NULL);
+	close(fd);
+	if (!json_is_object(manifest)) {
+		json_decref(manifest);
+		return NULL;
+	}
+	return manifest;
+}
+
+void mr_manifest_set_exit(json_t *manifest, int wait_status)
+{
+	json_object_set_new(manifest, "exit",
+			    WIFSIGNALED(wait_status) ? json_pack("{si}", "signal", WTERMSIG(wait_status))
+						     : json_pack("{si}", "code", WEXITSTATUS(wait_status)));
+}
+
+static json_t *process_object(const struct mr_process_info *info)
+{
+	json_t *process = json_pack("{sI sI sI ss sb sb sb}", "process", (json_int_t)info->process, "pid",
+				    (json_int_t)info->pid, "parent_process",
+				    (json_int_t)info->parent_process, "seen",
+				    info->traced ? "library" : "wrapper", "traced", (int)info->traced, "ended",
+				    (int)!info->alive_at_end, "orderly", (int)info->ended);
+	json_object_set_new(process, "program", text(info->program));
+	json_object_set_new(process, "reason",
+			    info->traced ? json_null() : text(mr_untraced_reason_text(info->reason)));
+	return process;
+}
+
+static json_t *losses_object(const struct mr_drain *drain)
+{
+	static const struct mr_enum_desc *reasons;
+	for (reasons = mr_enum_table; strcmp(reasons->name, "loss_reason") != 0;)
+		reasons++;
+	uint64_t by_reason[MR_LOSS_REASONS] = {0};
+	for (size_t i = 0; i < drain->processes->list.count; i++)
+		for (int reason = 0; reason < MR_LOSS_REASONS; reason++)
+			by_reason[reason] += drain->processes->list.items[i].lost[reason];
+	json_t *object = json_object();
+	for (uint32_t i = 0; i < reasons->value_count; i++)
+		json_object_set_new(object, reasons->values[i].name,
+				    json_integer((json_int_t)by_reason[reasons->values[i].number]));
+	return json_pack("{sI sI sI so}", "events", (json_int_t)mr_drain_lost_events(drain), "definitions",
+			 (json_int_t)by_reason[MR_loss_reason_definition], "packets",
+			 (json_int_t)drain->lost_packets, "by_reason", object);
+}
+
+void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_drain *drain)
+{
+	const struct mr_arena *arena = drain->file->arena;
+	const struct mr_streams *streams = drain->streams;
+	json_t *processes = json_array();
+	for (size_t i = 0; i < drain->processes->list.count; i++)
+		if (drain->processes->list.items[i].process != drain->own_process)
+			json_array_append_new(processes, process_object(&drain->processes->list.items[i]));
+	json_object_set_new(manifest, "state", json_string(state));
+	json_object_set_new(manifest, "stop_reason",
+			    drain->stop_reason ? text(drain->stop_reason) : json_null());
+	json_object_set_new(manifest, "ended_realtime_ns",
+			    json_integer((json_int_t)mr_ticks_of_system(CLOCK_REALTIME)));
+	json_object_set_new(manifest, "processes", processes);
+	json_object_set_new(manifest, "processes_refused", json_integer(arena->processes_refused));
+	/* Only the kernel level sees processes that no wrapper and no library saw. */
+	json_object_set_new(manifest, "unseen_processes_possible", json_true());
+	json_object_set_new(manifest, "losses", losses_object(drain));
+	json_object_set_new(manifest, "arena",
+			    json_pack("{sI sI sI}", "bytes", (json_int_t)arena->file_bytes, "packet_bytes",
+				      (json_int_t)MR_ARENA_PACKET_BYTES, "packets",
+				      (json_int_t)arena->slot_count));
+	json_object_set_new(manifest, "kept",
+			    json_pack("{sI sI sI sI}", "bytes", (json_int_t)streams->bytes,
+				      "overwritten_packets", (json_int_t)streams->overwritten_packets,
+				      "overwritten_bytes", (json_int_t)streams->overwritten_bytes,
+				      "from_ticks", (json_int_t)streams->kept_from_ticks));
+}
+
+static int print_manifest(FILE *file, const void *manifest)
+{
+	return json_dumpf(manifest, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF ? 0 : -EIO;
+}
+
+int mr_manifest_write(json_t *manifest, const struct mr_directory *directory)
+{
+	return mr_directory_replace(directory->fd, "manifest.json", print_manifest, manifest);
+}

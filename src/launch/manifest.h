@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * manifest.json: what was recorded and how it went, for people and programs. Written when the recording
+ * starts (state "recording") and again, whole, when it ends. The fields are documented in doc/json.md.
+ */
+#ifndef MR_LAUNCH_MANIFEST_H
+#define MR_LAUNCH_MANIFEST_H
+
+#include <jansson.h>
+
+#include "launch/directory.h"
+#include "launch/drain.h"
+
+struct mr_session_options;
+
+/* What is known before the program starts. NULL without memory. */
+json_t *mr_manifest_new(const struct mr_session_options *options, const char *program);
+
+/* Reads the manifest of an interrupted recording; NULL if it cannot be read. */
+json_t *mr_manifest_load(const struct mr_directory *directory);
+
+/* Adds what is known at the end: "complete", "stopped" or "recovered". */
+void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_drain *drain);
+
+/* How the program ended, from a wait status. */
+void mr_manifest_set_exit(json_t *manifest, int wait_status);
+
+int mr_manifest_write(json_t *manifest, const struct mr_directory *directory);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/processes.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { PROC_PATH_BYTES = 300 };
+
+static uint64_t pid_namespace_of(const char *pid)
+{
+	char path[PROC_PATH_BYTES];
+	struct stat status;
+	snprintf(path, sizeof path, "/proc/%s/ns/pid", pid);
+	return stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+void mr_processes_init(struct mr_processes *processes, struct mr_arena *arena, int epoll)
+{
+	*processes = (struct mr_processes){
+		.arena = arena, .epoll = epoll, .own_pid_namespace = pid_namespace_of("self")};
+}
+
+void mr_processes_fini(struct mr_processes *processes)
+{
+	for (size_t i = 0; i < processes->list.count; i++) {
+		struct mr_process_info *info = &processes->list.items[i];
+		if (info->pidfd >= 0)
+			close(info->pidfd);
+		free(info->program);
+	}
+	mr_vec_free(&processes->list);
+	mr_vec_free(&processes->live);
+}
+
+/* ---- finding a process -------------------------------------------------------------------------- */
+
+/* The innermost pid of a process, from the last number of its NSpid line. */
+static uint32_t innermost_pid(const char *pid)
+{
+	char path[PROC_PATH_BYTES], line[256];
+	snprintf(path, sizeof path, "/proc/%s/status", pid);
+	mr_auto(close_file) FILE *file = fopen(path, "re");
+	uint32_t found = 0;
+	while (file && fgets(line, sizeof line, file)) {
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		for (char *at = line + 6, *end; *at && (found = (uint32_t)strtoul(at, &end, 10), end != at);)
+			at = isspace((unsigned char)*end) && isdigit((unsigned char)end[1]) ? end : end + strlen(end);
+		break;
+	}
+	return found;
+}
+
+/* Our pid for a process that knows itself as `pid` in another namespace; 0 if it is not there. */
+static pid_t translate_pid(uint32_t pid, uint64_t namespace)
+{
+	DIR *folder = opendir("/proc");
+	pid_t found = 0;
+	for (struct dirent *entry; folder && !found && (entry = readdir(folder));)
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    pid_namespace_of(entry->d_name) == namespace && innermost_pid(entry->d_name) == pid)
+			found = (pid_t)atoi(entry->d_name);
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+/* When the process began, CLOCK_BOOTTIME; 0 if it is not there. */
+static uint64_t start_time_ns(pid_t pid)
+{
+	char path[64], text[1024];
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	mr_auto(close_file) FILE *file = fopen(path, "re");
+	if (!file || !fgets(text, sizeof text, file))
+		return 0;
+	char *at = strrchr(text, ')'); /* the name may hold anything, even parentheses */
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	uint64_t ticks = at ? strtoull(at, NULL, 10) : 0;
+	return ticks * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static void watch(struct mr_processes *processes, size_t index, const struct mr_process_entry *entry)
+{
+	struct mr_process_info *info = &processes->list.items[index];
+	uint64_t one_tick_ns = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
+	bool ours = entry->pid_namespace == processes->own_pid_namespace || entry->pid_namespace == 0;
+	info->host_pid = ours ? (pid_t)entry->pid : translate_pid(entry->pid, entry->pid_namespace);
+	/* Began after it attached: another process has got its pid. */
+	if (info->host_pid == 0 || start_time_ns(info->host_pid) > entry->registered_ns + one_tick_ns) {
+		info->dead = true;
+		return;
+	}
+	info->pidfd = (int)syscall(SYS_pidfd_open, info->host_pid, 0);
+	if (info->pidfd < 0) {
+		info->dead = errno == ESRCH;
+		return;
+	}
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = index};
+	if (processes->epoll >= 0)
+		epoll_ctl(processes->epoll, EPOLL_CTL_ADD, info->pidfd, &event);
+}
+
+/* A program that attaches under the pid of another has replaced it. */
+static void end_predecessors(struct mr_processes *processes, const struct mr_process_info *newer)
+{
+	for (size_t i = 0; i < processes->live.count; i++) {
+		struct mr_process_info *info = &processes->list.items[processes->live.items[i]];
+		if (info->traced && !info->dead && info->host_pid == newer->host_pid &&
+		    info->process < newer->process)
+			info->dead = true;
+	}
+}
+
+static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
+{
+	struct mr_process_entry *entry = mr_arena_process(processes->arena, slot);
+	struct mr_process_info info = {.process = entry->process,
+				       .parent_process = entry->parent_process,
+				       .pid = entry->pid,
+				       .pidfd = -1,
+				       .slot = (int32_t)slot,
+				       .reason = (enum mr_untraced_reason)entry->reason,
+				       .traced = traced,
+				       .dead = !traced,
+				       .program = strndup(entry->program, sizeof entry->program - 1)};
+	size_t index = processes->list.count;
+	if (!info.program || mr_vec_reserve(&processes->live, processes->live.count + 1) < 0 ||
+	    mr_vec_push(&processes->list, info) < 0) {
+		free(info.program);
+		return mr_fail(ENOMEM, "no memory for the list of processes");
+	}
+	processes->live.items[processes->live.count++] = index;
+	if (!traced) {
+		mr_processes_retire(processes, index);
+		return 0;
+	}
+	watch(processes, index, entry);
+	end_predecessors(processes, &processes->list.items[index]);
+	return 0;
+}
+
+static bool is_known(const struct mr_processes *processes, uint32_t process)
+{
+	for (size_t i = 0; i < processes->live.count; i++)
+		if (processes->list.items[processes->live.items[i]].process == process)
+			return true;
+	return false;
+}
+
+int mr_processes_discover(struct mr_processes *processes)
+{
+	uint32_t next = atomic_load_explicit(&processes->arena->next_process, memory_order_acquire);
+	if (next == processes->seen_process)
+		return 0;
+	bool complete = true;
+	uint32_t used = mr_min(next, (uint32_t)MR_ARENA_PROCESSES);
+	for (uint32_t slot = 0; slot < used; slot++) {
+		struct mr_process_entry *entry = mr_arena_process(processes->arena, slot);
+		uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
+		complete &= state != MR_PROCESS_CLAIMED;
+		if (state != MR_PROCESS_LIVE && state != MR_PROCESS_UNTRACED)
+			continue;
+		if (is_known(processes, entry->process))
+			continue;
+		int result = take_in(processes, slot, state == MR_PROCESS_LIVE);
+		if (result < 0)
+			return result;
+	}
+	if (complete)
+		processes->seen_process = next;
+	return 0;
+}
+
+/* ---- life and death ------------------------------------------------------------------------------ */
+
+void mr_processes_check(struct mr_processes *processes, size_t index)
+{
+	struct mr_process_info *info = &processes->list.items[index];
+	if (info->dead)
+		return;
+	if (info->pidfd >= 0) {
+		struct pollfd ready = {.fd = info->pidfd, .events = POLLIN};
+		info->dead = poll(&ready, 1, 0) == 1;
+	} else if (info->host_pid > 0) {
+		info->dead = kill(info->host_pid, 0) < 0 && errno == ESRCH;
+	}
+}
+
+static void copy_losses(struct mr_process_info *info, struct mr_process_entry *entry)
+{
+	for (int i = 0; i < MR_LOSS_REASONS; i++)
+		info->lost[i] = atomic_load_explicit(&entry->lost[i], memory_order_relaxed);
+	info->ended = entry->ended;
+}
+
+void mr_processes_update_losses(struct mr_processes *processes)
+{
+	for (size_t i = 0; i < processes->live.count; i++) {
+		struct mr_process_info *info = &processes->list.items[processes->live.items[i]];
+		copy_losses(info, mr_arena_process(processes->arena, (uint32_t)info->slot));
+	}
+}
+
+void mr_processes_retire(struct mr_processes *processes, size_t index)
+{
+	struct mr_process_info *info = &processes->list.items[index];
+	struct mr_process_entry *entry = mr_arena_process(processes->arena, (uint32_t)info->slot);
+	copy_losses(info, entry);
+	if (info->pidfd >= 0)
+		close(info->pidfd); /* leaves the epoll set by itself */
+	info->pidfd = -1;
+	info->slot = -1;
+	info->dead = true;
+	atomic_store_explicit(&entry->state, MR_PROCESS_FREE, memory_order_release);
+	for (size_t i = 0; i < processes->live.count; i++) {
+		if (processes->live.items[i] != index)
+			continue;
+		processes->live.items[i] = processes->live.items[--processes->live.count];
+		break;
+	}
+}
+
+uint32_t mr_processes_alive(const struct mr_processes *processes, uint32_t except)
+{
+	uint32_t alive = 0;
+	for (size_t i = 0; i < processes->live.count; i++) {
+		const struct mr_process_info *info = &processes->list.items[processes->live.items[i]];
+		alive += info->traced && !info->dead && info->process != except;
+	}
+	return alive;
+}

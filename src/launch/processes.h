@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The processes of a recording: who has attached to the arena, who is gone, and what became of each.
+ *
+ * Processes are found in the arena's table and watched through pidfds, so that neither a pid that is used
+ * again nor a pid namespace can deceive. A process is dead when its pidfd says so, when it cannot be
+ * found any more, or when a newer program has attached under the same pid (exec).
+ */
+#ifndef MR_LAUNCH_PROCESSES_H
+#define MR_LAUNCH_PROCESSES_H
+
+#include <sys/types.h>
+
+#include "base/vector.h"
+#include "record/arena.h"
+
+struct mr_process_info {
+	uint32_t process;
+	uint32_t parent_process;
+	uint32_t pid;      /* as it sees itself */
+	pid_t host_pid;    /* as record sees it; 0: not known */
+	int pidfd;         /* -1: not watched */
+	int32_t slot;      /* in the arena's table; -1: no longer there */
+	enum mr_untraced_reason reason;
+	bool traced;
+	bool dead;
+	bool ended;        /* in an orderly way */
+	bool alive_at_end; /* recording ended before it did */
+	uint64_t lost[MR_LOSS_REASONS];
+	char *program;
+};
+
+struct mr_processes {
+	struct mr_arena *arena; /* borrowed */
+	int epoll;              /* pidfds are added here, data: index into list; borrowed, or -1 */
+	uint64_t own_pid_namespace;
+	mr_vec(struct mr_process_info) list; /* all that were ever seen */
+	mr_vec(size_t) live;                 /* of these, the ones with a slot in the arena's table */
+	uint32_t seen_process; /* arena->next_process when last looked */
+};
+
+void mr_processes_init(struct mr_processes *processes, struct mr_arena *arena, int epoll);
+void mr_processes_fini(struct mr_processes *processes);
+
+/* Takes in processes that have attached, or were noted as untraced, since the last call. */
+int mr_processes_discover(struct mr_processes *processes);
+
+/* Looks whether the process at `index` is still there; marks it dead if not. */
+void mr_processes_check(struct mr_processes *processes, size_t index);
+
+/* Takes a dead process out of the arena's table, once record has taken all its packets. */
+void mr_processes_retire(struct mr_processes *processes, size_t index);
+
+/* Number of traced processes that are alive, `except` not counted. */
+uint32_t mr_processes_alive(const struct mr_processes *processes, uint32_t except);
+
+/* Copies the loss counters of live processes out of the arena. */
+void mr_processes_update_losses(struct mr_processes *processes);
+
+#endif

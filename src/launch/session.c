@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "hook/environment.h"
+#include "hook/target.h"
+#include "launch/arena_file.h"
+#include "launch/child.h"
+#include "launch/clock_samples.h"
+#include "launch/directory.h"
+#include "launch/drain.h"
+#include "launch/library.h"
+#include "launch/manifest.h"
+#include "launch/session_files.h"
+#include "launch/signals.h"
+#include "launch/snapshot.h"
+#include "record/recorder.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+enum {
+	SHORTEST_WAIT_MS = 1,
+	LONGEST_WAIT_MS = 8,
+	PROGRESS_NS = 500000000,
+	REQUESTS_NS = 100000000,
+	RESERVE_BYTES = 1 << 20,
+};
+
+static const uint64_t descendants_wait_ns = 2 * SECOND_NS;
+static const uint64_t default_max_bytes = UINT64_C(8) << 30;
+
+struct session {
+	const struct mr_session_options *options;
+	char *program; /* file that is executed */
+	char *library;
+	enum mr_untraced_reason untraced;
+	struct mr_directory directory;
+	struct mr_arena_file arena_file;
+	struct mr_signals signals;
+	struct mr_child child;
+	struct mr_clock_samples clocks;
+	struct mr_metadata metadata;
+	struct mr_streams streams;
+	struct mr_processes processes;
+	struct mr_drain drain;
+	json_t *manifest;
+	int epoll;
+	char host[256];
+	uint64_t started_ns;
+	uint64_t ended_ns; /* the program's end; 0: it runs */
+	uint64_t next_sample_ns, next_progress_ns, next_request_ns;
+	uint32_t snapshots;
+	int wait_status;
+	bool levels_are_on;
+};
+
+static uint64_t now_ns(void)
+{
+	return mr_ticks_of_system(CLOCK_MONOTONIC);
+}
+
+/* ---- prepare ------------------------------------------------------------------------------------- */
+
+static int prepare_arena(struct session *session)
+{
+	uint64_t bytes = session->options->buffer_bytes ? session->options->buffer_bytes
+							: mr_arena_default_bytes();
+	int result = mr_arena_file_create(session->directory.path, bytes, &session->arena_file);
+	if (result < 0)
+		return result;
+	struct mr_arena *arena = session->arena_file.arena;
+	arena->user_clock = (uint8_t)mr_clock_choose();
+	atomic_store(&arena->recorder_pid, (uint32_t)getpid());
+	snprintf(arena->library_path, sizeof arena->library_path, "%s", session->library);
+	atomic_store(&arena->levels, MR_LEVEL_core);
+	if (symlinkat(session->arena_file.path, session->directory.fd, MR_ARENA_LINK) < 0)
+		return mr_fail_errno(errno, "cannot write into %s", session->directory.path);
+	return 0;
+}
+
+static int prepare_directory(struct session *session)
+{
+	int result = mr_directory_create(session->options->output, &session->directory);
+	if (result < 0)
+		return result;
+	if (flock(session->directory.fd, LOCK_EX | LOCK_NB) < 0)
+		return mr_fail_errno(errno, "cannot lock %s", session->directory.path);
+	int reserve = openat(session->directory.fd, MR_RESERVE_FILE, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (reserve < 0 || posix_fallocate(reserve, 0, RESERVE_BYTES) != 0)
+		result = mr_fail(ENOSPC, "cannot write into %s: no space", session->directory.path);
+	if (reserve >= 0)
+		close(reserve);
+	return result;
+}
+
+static int prepare(struct session *session, bool *ret_program_failed)
+{
+	int result = mr_child_find_program(session->options->arguments[0], &session->program);
+	if (result < 0) {
+		*ret_program_failed = true;
+		return result;
+	}
+	session->untraced = mr_target_inspect(AT_FDCWD, session->program);
+	result = mr_library_find(&session->library);
+	if (result == 0)
+		result = mr_signals_start(&session->signals);
+	if (result == 0)
+		result = prepare_directory(session);
+	if (result == 0)
+		result = prepare_arena(session);
+	if (result == 0) {
+		session->epoll = epoll_create1(EPOLL_CLOEXEC);
+		struct epoll_event event = {.events = EPOLLIN, .data.u64 = UINT64_MAX};
+		if (session->epoll < 0 ||
+		    epoll_ctl(session->epoll, EPOLL_CTL_ADD, session->signals.fd, &event) < 0)
+			result = mr_fail_errno(errno, "cannot wait for events");
+	}
+	return result;
+}
+
+/* ---- start --------------------------------------------------------------------------------------- */
+
+static struct mr_stream_limits limits_of(const struct session *session)
+{
+	const struct mr_session_options *options = session->options;
+	uint64_t safe = mr_min(default_max_bytes, mr_directory_free_bytes(&session->directory) / 2);
+	uint64_t frequency = session->metadata.user.frequency;
+	struct mr_stream_limits limits = {.bytes = options->max_bytes ? options->max_bytes : safe};
+	if (options->last_bytes)
+		limits.bytes = mr_min(limits.bytes, options->last_bytes);
+	limits.age_ticks = (uint64_t)((unsigned __int128)options->last_ns * frequency / SECOND_NS);
+	return limits;
+}
+
+/* The child is forked before record attaches itself, so that it does not count as a traced child. */
+static int start_child(struct session *session)
+{
+	struct mr_environment_wish wish = {.library = session->library,
+					   .arena = session->arena_file.path,
+					   .is_traced = session->untraced == MR_UNTRACED_NONE};
+	mr_auto(free) void *memory = malloc(mr_environment_bytes(environ, &wish));
+	if (!memory)
+		return mr_fail(ENOMEM, "no memory for the environment");
+	char **environment = mr_environment_build(memory, environ, &wish);
+	return mr_child_start(session->options->arguments, environment, &session->signals.original,
+			      &session->child);
+}
+
+static void set_levels(struct session *session, bool on)
+{
+	uint32_t levels = MR_LEVEL_core | (on ? session->options->levels : 0);
+	atomic_store_explicit(&session->arena_file.arena->levels, levels, memory_order_relaxed);
+	session->levels_are_on = on;
+}
+
+static int start(struct session *session, bool *ret_program_failed)
+{
+	int result = start_child(session);
+	if (result < 0)
+		return result;
+	struct mr_arena *arena = session->arena_file.arena;
+	mr_process_attach_mapped(arena);
+	mr_clock_samples_start(&session->clocks);
+	gethostname(session->host, sizeof session->host - 1);
+	session->metadata.host = session->host;
+	memcpy(session->metadata.trace_uuid, arena->trace_uuid, sizeof arena->trace_uuid);
+	mr_clock_samples_describe(&session->clocks, arena->user_clock, &session->metadata);
+	mr_streams_init(&session->streams, session->directory.ctf, limits_of(session));
+	mr_processes_init(&session->processes, arena, session->epoll);
+	session->drain = (struct mr_drain){.file = &session->arena_file,
+					   .streams = &session->streams,
+					   .processes = &session->processes,
+					   .own_process = MR_RECORDER_PROCESS};
+	session->manifest = mr_manifest_new(session->options, session->program);
+	result = mr_directory_write_metadata(&session->directory, &session->metadata);
+	if (result == 0)
+		result = mr_manifest_write(session->manifest, &session->directory);
+	if (result < 0)
+		return result;
+	if (session->untraced != MR_UNTRACED_NONE)
+		mr_process_note_untraced((uint32_t)session->child.pid, session->program, session->untraced);
+	set_levels(session, session->options->delay_ns == 0);
+	session->started_ns = now_ns();
+	session->next_sample_ns = session->started_ns + SECOND_NS;
+	result = mr_child_release(&session->child);
+	if (result < 0) {
+		*ret_program_failed = true;
+		return mr_fail_errno(-result, "cannot run %s", session->program);
+	}
+	return 0;
+}
+
+/* ---- run ----------------------------------------------------------------------------------------- */
+
+/* Reaps the program; stops and continues along with it. */
+static void look_at_child(struct session *session)
+{
+	siginfo_t info = {0};
+	while (session->ended_ns == 0 &&
+	       waitid(P_PID, (id_t)session->child.pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid != 0) {
+		int status;
+		waitpid(session->child.pid, &status, WUNTRACED | WNOHANG);
+		if (info.si_code == CLD_STOPPED) {
+			kill(getpid(), SIGSTOP);
+		} else {
+			session->wait_status = status;
+			session->ended_ns = now_ns();
+		}
+		info = (siginfo_t){0};
+	}
+}
+
+static void show_progress(const struct session *session)
+{
+	uint64_t ns = mr_max(now_ns() - session->started_ns, (uint64_t)1);
+	double seconds = (double)ns / 1e9;
+	double megabytes = (double)session->streams.written_bytes / 1e6;
+	fprintf(stderr, "\033]0;millrace: %.0f s, %.1f MB, %.1f MB/s\007", seconds, megabytes,
+		megabytes / seconds);
+	fflush(stderr);
+}
+
+static void switch_levels(struct session *session, uint64_t now)
+{
+	const struct mr_session_options *options = session->options;
+	uint64_t since_start = now - session->started_ns;
+	bool wanted = since_start >= options->delay_ns &&
+		      (!options->duration_ns || since_start < options->delay_ns + options->duration_ns);
+	if (wanted != session->levels_are_on && !session->drain.stop_reason)
+		set_levels(session, wanted);
+}
+
+static void do_periodic_work(struct session *session)
+{
+	uint64_t now = now_ns();
+	switch_levels(session, now);
+	if (now >= session->next_sample_ns) {
+		mr_clock_samples_take(&session->clocks);
+		mr_streams_expire(&session->streams, mr_ticks_now());
+		session->next_sample_ns = now + SECOND_NS;
+	}
+	if (now >= session->next_request_ns) {
+		session->next_request_ns = now + REQUESTS_NS;
+		if (mr_snapshot_is_requested(&session->directory)) {
+			mr_clock_samples_take(&session->clocks);
+			mr_snapshot_make(&session->directory, &session->drain, &session->metadata,
+					 session->manifest, ++session->snapshots);
+		}
+	}
+	if (session->options->show_progress && now >= session->next_progress_ns) {
+		session->next_progress_ns = now + PROGRESS_NS;
+		show_progress(session);
+	}
+}
+
+static bool is_over(const struct session *session)
+{
+	if (session->ended_ns == 0)
+		return false;
+	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) == 0)
+		return true;
+	return !session->options->wait_all && now_ns() - session->ended_ns >= descendants_wait_ns;
+}
+
+static void run(struct session *session)
+{
+	int wait_ms = SHORTEST_WAIT_MS;
+	while (!is_over(session)) {
+		struct epoll_event events[32];
+		int count = epoll_wait(session->epoll, events, mr_countof(events), wait_ms);
+		for (int i = 0; i < count; i++) {
+			if (events[i].data.u64 != UINT64_MAX)
+				mr_processes_check(&session->processes, events[i].data.u64);
+			else if (mr_signals_handle(&session->signals, session->child.pid))
+				look_at_child(session);
+		}
+		uint32_t taken = mr_drain_pass(&session->drain);
+		wait_ms = taken ? SHORTEST_WAIT_MS : mr_min(wait_ms * 2, (int)LONGEST_WAIT_MS);
+		do_periodic_work(session);
+	}
+}
+
+/* ---- finish -------------------------------------------------------------------------------------- */
+
+static void finish(struct session *session)
+{
+	mr_clock_samples_take(&session->clocks);
+	atomic_store(&session->arena_file.arena->levels, 0);
+	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) > 0)
+		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL); /* begun events end */
+	mr_drain_finish(&session->drain);
+	unlinkat(session->directory.fd, MR_RESERVE_FILE, 0);
+	mr_clock_samples_describe(&session->clocks, session->metadata.user_clock, &session->metadata);
+	mr_manifest_set_exit(session->manifest, session->wait_status);
+	mr_manifest_finish(session->manifest, session->drain.stop_reason ? "stopped" : "complete",
+			   &session->drain);
+	if (mr_directory_write_metadata(&session->directory, &session->metadata) < 0 ||
+	    mr_manifest_write(session->manifest, &session->directory) < 0)
+		mr_drain_stop(&session->drain);
+	unlinkat(session->directory.fd, MR_ARENA_LINK, 0);
+}
+
+static void describe(struct session *session, struct mr_session_result *ret_result)
+{
+	struct mr_session_result result = {.path = mr_take(session->directory.path),
+					   .wait_status = session->wait_status,
+					   .bytes = session->streams.bytes,
+					   .lost_events = mr_drain_lost_events(&session->drain),
+					   .lost_packets = session->drain.lost_packets,
+					   .overwritten_bytes = session->streams.overwritten_bytes,
+					   .duration_ns = session->ended_ns - session->started_ns,
+					   .stop_reason = mr_take(session->drain.stop_reason)};
+	uint64_t kept_from = session->streams.kept_from_ticks;
+	if (kept_from)
+		result.kept_ns = (uint64_t)((unsigned __int128)(mr_ticks_now() - kept_from) * SECOND_NS /
+					    session->metadata.user.frequency);
+	for (size_t i = 0; i < session->processes.list.count; i++) {
+		const struct mr_process_info *info = &session->processes.list.items[i];
+		if (info->process == MR_RECORDER_PROCESS)
+			continue;
+		result.processes += info->traced;
+		result.untraced_processes += !info->traced;
+		result.alive_processes += info->alive_at_end;
+		result.lost_definitions += info->lost[MR_loss_reason_definition];
+	}
+	if (session->untraced != MR_UNTRACED_NONE)
+		result.untraced_why = mr_untraced_reason_text(session->untraced);
+	*ret_result = result;
+}
+
+/* Undoes everything after a failure to start. */
+static void give_up(struct session *session)
+{
+	if (session->child.pid > 0)
+		mr_child_abandon(&session->child);
+	if (session->directory.fd >= 0) {
+		unlinkat(session->directory.fd, MR_RESERVE_FILE, 0);
+		unlinkat(session->directory.fd, MR_ARENA_LINK, 0);
+		mr_directory_remove(&session->directory);
+	}
+}
+
+static void release(struct session *session)
+{
+	mr_signals_stop(&session->signals);
+	mr_drain_fini(&session->drain);
+	mr_processes_fini(&session->processes);
+	mr_streams_fini(&session->streams);
+	json_decref(session->manifest);
+	mr_arena_file_close(&session->arena_file, true);
+	mr_directory_close(&session->directory);
+	if (session->epoll >= 0)
+		close(session->epoll);
+	free(session->program);
+	free(session->library);
+}
+
+int mr_session_run(const struct mr_session_options *options, struct mr_session_result *ret_result,
+		   bool *ret_program_failed)
+{
+	struct session session = {.options = options,
+				  .directory = {.fd = -1, .ctf = -1},
+				  .arena_file = {.fd = -1},
+				  .signals = {.fd = -1},
+				  .epoll = -1};
+	*ret_program_failed = false;
+	int result = prepare(&session, ret_program_failed);
+	if (result == 0)
+		result = start(&session, ret_program_failed);
+	if (result == 0) {
+		run(&session);
+		finish(&session);
+		describe(&session, ret_result);
+	} else {
+		give_up(&session);
+	}
+	release(&session);
+	return result;
+}
+
+void mr_session_result_free(struct mr_session_result *result)
+{
+	free(result->path);
+	free(result->stop_reason);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One recording from beginning to end: what `millrace record` does.
+ *
+ *     prepare   trace directory, arena, program found and looked at ── nothing is left if this fails
+ *     start     child waits ─ clocks, metadata, manifest ─ child goes
+ *     run       signals ─ drain ─ clock samples ─ limits ─ snapshots, until the program and its
+ *               descendants have ended
+ *     finish    recording off, rest drained, metadata and manifest completed, arena deleted
+ *
+ * While it runs, the trace directory holds a link `arena` and is locked (flock); a directory with the
+ * link and without the lock belongs to a recorder that was killed: recover.h.
+ */
+#ifndef MR_LAUNCH_SESSION_H
+#define MR_LAUNCH_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mr_session_options {
+	char *const *arguments; /* program and arguments, ended by NULL */
+	const char *output;     /* trace directory; NULL: a name is made */
+	uint32_t levels;        /* mask of enum mr_level */
+	uint64_t delay_ns;      /* levels stay off for so long */
+	uint64_t duration_ns;   /* and go off again after so long; 0: never */
+	uint64_t max_bytes;     /* keep the newest so many bytes; 0: a safe default */
+	uint64_t last_bytes;    /* flight recorder: keep the newest so many bytes; 0: no */
+	uint64_t last_ns;       /* flight recorder: keep the newest so much time; 0: no */
+	uint64_t buffer_bytes;  /* size of the arena; 0: fit for the machine */
+	bool no_arguments;      /* keep command line and environment out of the trace */
+	bool wait_all;          /* wait for descendants without limit */
+	bool show_progress;     /* in the title of the terminal on stderr */
+};
+
+struct mr_session_result {
+	char *path;      /* trace directory; owned by the caller */
+	int wait_status; /* of the program */
+	uint32_t processes;
+	uint32_t untraced_processes;
+	uint32_t alive_processes; /* descendants still running, now switched off */
+	uint64_t bytes;
+	uint64_t lost_events;
+	uint64_t lost_definitions;
+	uint64_t lost_packets;
+	uint64_t overwritten_bytes;
+	uint64_t kept_ns; /* time covered, when something was overwritten */
+	uint64_t duration_ns;
+	char *stop_reason;        /* why recording ended before the program; NULL: it did not */
+	const char *untraced_why; /* why the program itself was not traced; NULL: it was */
+};
+
+/* Runs it. On failure nothing was run and nothing is left behind: -ENOENT or another error of finding the
+ * program has *ret_program_failed set. */
+int mr_session_run(const struct mr_session_options *options, struct mr_session_result *ret_result,
+		   bool *ret_program_failed);
+
+void mr_session_result_free(struct mr_session_result *result);
+
+#endif

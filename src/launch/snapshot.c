@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/snapshot.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "launch/manifest.h"
+#include "launch/session_files.h"
+
+enum { REQUEST_WAIT_MS = 50, REQUEST_WAITS = 600 };
+
+bool mr_snapshot_is_requested(const struct mr_directory *directory)
+{
+	return faccessat(directory->fd, MR_SNAPSHOT_REQUEST, F_OK, 0) == 0;
+}
+
+static int copy_stream(int from_folder, int to_folder, const char *name)
+{
+	mr_auto(close_fd) int from = openat(from_folder, name, O_RDONLY | O_CLOEXEC);
+	mr_auto(close_fd) int to = openat(to_folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (from < 0 || to < 0)
+		return mr_fail_errno(errno, "cannot copy %s", name);
+	char block[64 << 10];
+	for (ssize_t count; (count = read(from, block, sizeof block)) != 0;) {
+		if (count < 0 || write(to, block, (size_t)count) != count)
+			return mr_fail_errno(count < 0 ? errno : ENOSPC, "cannot copy %s", name);
+	}
+	return 0;
+}
+
+static int copy_streams(int from_folder, int to_folder)
+{
+	int copy = fcntl(from_folder, F_DUPFD_CLOEXEC, 0);
+	DIR *folder = copy >= 0 ? fdopendir(copy) : NULL;
+	if (!folder)
+		return mr_fail_errno(errno, "cannot read the folder of stream files");
+	int result = 0;
+	rewinddir(folder);
+	for (struct dirent *entry; result == 0 && (entry = readdir(folder));)
+		if (strncmp(entry->d_name, "stream-", 7) == 0)
+			result = copy_stream(from_folder, to_folder, entry->d_name);
+	closedir(folder);
+	return result;
+}
+
+/* Appends what is committed of the packets being filled, without disturbing their owners. */
+static int append_filling(struct mr_drain *drain, struct mr_streams *streams)
+{
+	struct mr_arena *arena = drain->file->arena;
+	mr_auto(free) struct mr_packet *copy = malloc(MR_ARENA_PACKET_BYTES);
+	if (!copy)
+		return mr_fail(ENOMEM, "no memory for a packet");
+	uint32_t count = atomic_load(&arena->slot_count);
+	int result = 0;
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		uint64_t word = atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
+		const struct mr_slot *slot = mr_arena_slot(arena, i);
+		uint32_t bytes = (uint32_t)atomic_load_explicit(&slot->progress, memory_order_acquire);
+		if (mr_slot_word_state(word) != MR_SLOT_FILLING || bytes <= sizeof *copy ||
+		    bytes > MR_PACKET_ROOM_BYTES)
+			continue;
+		/* Read after progress: not before the last event copied. */
+		uint64_t end_ticks = slot->last_ticks;
+		memcpy(copy, mr_arena_packet(arena, i), bytes);
+		result = mr_streams_append(streams, copy, bytes, end_ticks, slot->discarded_events, false);
+	}
+	return result;
+}
+
+static int fill(const struct mr_directory *directory, const struct mr_directory *snapshot,
+		struct mr_drain *drain, const struct mr_metadata *metadata, const json_t *manifest)
+{
+	struct mr_streams streams;
+	mr_drain_pass(drain);
+	int result = copy_streams(directory->ctf, snapshot->ctf);
+	mr_streams_init(&streams, snapshot->ctf, (struct mr_stream_limits){0});
+	if (result == 0)
+		result = mr_streams_resume(&streams);
+	if (result == 0)
+		result = append_filling(drain, &streams);
+	mr_streams_fini(&streams);
+	if (result == 0)
+		result = mr_directory_write_metadata(snapshot, metadata);
+	json_t *copy = json_deep_copy(manifest);
+	if (result == 0 && copy) {
+		mr_processes_update_losses(drain->processes);
+		mr_manifest_finish(copy, "snapshot", drain);
+		result = mr_manifest_write(copy, snapshot);
+	}
+	json_decref(copy);
+	return result;
+}
+
+int mr_snapshot_make(const struct mr_directory *directory, struct mr_drain *drain,
+		     const struct mr_metadata *metadata, const void *manifest, uint32_t number)
+{
+	mr_auto(free) char *path = NULL;
+	if (asprintf(&path, "%s/snapshot-%u.mill", directory->path, number) < 0)
+		return mr_fail(ENOMEM, "no memory");
+	struct mr_directory snapshot = {.fd = -1, .ctf = -1};
+	int result = mr_directory_create(path, &snapshot);
+	if (result == 0)
+		result = fill(directory, &snapshot, drain, metadata, manifest);
+	mr_directory_close(&snapshot);
+	/* The asker waits for this, whatever came of it. */
+	unlinkat(directory->fd, MR_SNAPSHOT_REQUEST, 0);
+	return result;
+}
+
+/* The highest number of a finished snapshot. */
+static uint32_t last_snapshot(const struct mr_directory *directory)
+{
+	char name[48];
+	for (uint32_t number = 1;; number++) {
+		snprintf(name, sizeof name, "snapshot-%u.mill/manifest.json", number);
+		if (faccessat(directory->fd, name, F_OK, 0) != 0)
+			return number - 1;
+	}
+}
+
+static int wait_for_answer(const struct mr_directory *directory, uint32_t before, char **ret_path)
+{
+	for (int i = 0; i < REQUEST_WAITS && mr_snapshot_is_requested(directory); i++)
+		nanosleep(&(struct timespec){.tv_nsec = REQUEST_WAIT_MS * 1000000}, NULL);
+	if (mr_snapshot_is_requested(directory)) {
+		unlinkat(directory->fd, MR_SNAPSHOT_REQUEST, 0);
+		return mr_fail(ETIMEDOUT, "the recorder of %s does not answer", directory->path);
+	}
+	uint32_t number = last_snapshot(directory);
+	if (number == before)
+		return mr_fail(EIO, "the recorder of %s could not write the snapshot: is the disk full?",
+			       directory->path);
+	return asprintf(ret_path, "%s/snapshot-%u.mill", directory->path, number) < 0
+		       ? mr_fail(ENOMEM, "no memory")
+		       : 0;
+}
+
+int mr_snapshot_request(const char *trace, char **ret_path)
+{
+	struct mr_directory directory;
+	int result = mr_directory_open(trace, &directory);
+	if (result < 0)
+		return result;
+	uint32_t before = last_snapshot(&directory);
+	bool is_recording = faccessat(directory.fd, MR_ARENA_LINK, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+			    flock(directory.fd, LOCK_SH | LOCK_NB) < 0;
+	int request = -1;
+	if (!is_recording)
+		result = mr_fail(EINVAL, "%s is not being recorded", trace);
+	else if ((request = openat(directory.fd, MR_SNAPSHOT_REQUEST, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) < 0)
+		result = mr_fail_errno(errno, "cannot ask for a snapshot of %s", trace);
+	if (request >= 0)
+		close(request);
+	if (result == 0)
+		result = wait_for_answer(&directory, before, ret_path);
+	mr_directory_close(&directory);
+	return result;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/definitions.h"
+
+#include <string.h>
+
+enum {
+	/* Ids are handed out one after the other. Those far beyond what a process defined are the
+	 * product of damage, and must not make us allocate. */
+	SPARSE_FACTOR = 64,
+	SPARSE_SLACK = 4096,
+};
+
+/* ---- adding ------------------------------------------------------------------------------------- */
+
+int mr_definitions_start(struct mr_definitions *definitions)
+{
+	uint32_t empty;
+	int result = mr_strings_intern(&definitions->strings, "", 0, &empty);
+
+	result |= mr_vec_push(&definitions->graphs, (struct mr_graph){0});
+	result |= mr_vec_push(&definitions->nodes, (struct mr_node){0});
+	result |= mr_vec_push(&definitions->devices, (struct mr_device){0});
+	result |= mr_vec_push(&definitions->queues, (struct mr_queue){0});
+	result |= mr_vec_push(&definitions->files, (struct mr_file){0});
+	for (uint32_t clock = 0; clock < MR_CLOCK_FIRST_DEVICE; clock++) {
+		const char *text = mr_clock_system_name(clock);
+		struct mr_defined_clock system = {0};
+
+		if (text)
+			result |= mr_strings_intern(&definitions->strings, text, strlen(text),
+						    &system.name);
+		result |= mr_vec_push(&definitions->clocks, system);
+	}
+	return result ? -ENOMEM : 0;
+}
+
+void mr_definitions_free(struct mr_definitions *definitions)
+{
+	for (size_t i = 0; i < definitions->scopes.count; i++) {
+		struct mr_definition_scope *scope = &definitions->scopes.items[i];
+
+		mr_vec_free(&scope->added);
+		for (int kind = 0; kind < MR_ID_KINDS; kind++)
+			free(scope->index[kind]);
+	}
+	mr_vec_free(&definitions->scopes);
+	mr_vec_free(&definitions->graphs);
+	mr_vec_free(&definitions->nodes);
+	mr_vec_free(&definitions->edges);
+	mr_vec_free(&definitions->devices);
+	mr_vec_free(&definitions->queues);
+	mr_vec_free(&definitions->files);
+	mr_vec_free(&definitions->clocks);
+	mr_strings_free(&definitions->strings);
+}
+
+/* Notes where an id leads. */
+static int note(struct mr_definitions *definitions, uint32_t process, enum mr_id_kind kind,
+		uint32_t id, size_t index)
+{
+	return mr_vec_push(&definitions->scopes.items[process].added,
+			   ((struct mr_definition){id, (uint32_t)index, (uint8_t)kind}));
+}
+
+static int intern(struct mr_definitions *definitions, const char *text, uint32_t *ret_string)
+{
+	return mr_strings_intern(&definitions->strings, text, strlen(text), ret_string);
+}
+
+static int add_string(struct mr_definitions *definitions, uint32_t process,
+		      const struct mr_event_def_string *def, const char *text)
+{
+	uint32_t string;
+
+	if (intern(definitions, text, &string) < 0)
+		return -ENOMEM;
+	return note(definitions, process, MR_ID_string, def->id, string);
+}
+
+static int add_graph(struct mr_definitions *definitions, uint32_t process,
+		     const struct mr_event_def_graph *def)
+{
+	struct mr_graph graph = {def->name, process};
+
+	if (note(definitions, process, MR_ID_graph, def->id, definitions->graphs.count) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&definitions->graphs, graph);
+}
+
+static int add_node(struct mr_definitions *definitions, uint32_t process,
+		    const struct mr_event_def_node *def)
+{
+	struct mr_node node = {def->graph, def->name, def->type, def->device, process};
+
+	if (note(definitions, process, MR_ID_node, def->id, definitions->nodes.count) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&definitions->nodes, node);
+}
+
+static int add_edge(struct mr_definitions *definitions, uint32_t process,
+		    const struct mr_event_def_edge *def)
+{
+	struct mr_edge edge = {def->source,       def->target, def->source_output,
+			       def->target_input, def->kind,   process};
+
+	return mr_vec_push(&definitions->edges, edge);
+}
+
+static int add_device(struct mr_definitions *definitions, uint32_t process,
+		      const struct mr_event_def_device *def)
+{
+	struct mr_device device = {def->name, def->clock, def->kind, process};
+
+	if (note(definitions, process, MR_ID_device, def->id, definitions->devices.count) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&definitions->devices, device);
+}
+
+static int add_queue(struct mr_definitions *definitions, uint32_t process,
+		     const struct mr_event_def_queue *def)
+{
+	struct mr_queue queue = {def->device, def->name, process};
+
+	if (note(definitions, process, MR_ID_queue, def->id, definitions->queues.count) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&definitions->queues, queue);
+}
+
+static int add_file(struct mr_definitions *definitions, uint32_t process,
+		    const struct mr_event_def_file *def, const char *path)
+{
+	struct mr_file file = {def->device, def->inode, 0};
+
+	if (intern(definitions, path, &file.path) < 0 ||
+	    note(definitions, process, MR_ID_file, def->id, definitions->files.count) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&definitions->files, file);
+}
+
+static int add_clock(struct mr_definitions *definitions, uint32_t process,
+		     const struct mr_event_def_clock *def)
+{
+	struct mr_defined_clock clock = {def->ticks_per_second, def->name, process};
+
+	if (note(definitions, process, MR_ID_clock, def->id, definitions->clocks.count) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&definitions->clocks, clock);
+}
+
+int mr_definitions_add(struct mr_definitions *definitions, uint32_t process,
+		       const struct mr_event *event)
+{
+	switch (event->desc->id) {
+	case MR_EVENT_def_string:
+		return add_string(definitions, process, event->payload, event->text);
+	case MR_EVENT_def_graph:
+		return add_graph(definitions, process, event->payload);
+	case MR_EVENT_def_node:
+		return add_node(definitions, process, event->payload);
+	case MR_EVENT_def_edge:
+		return add_edge(definitions, process, event->payload);
+	case MR_EVENT_def_device:
+		return add_device(definitions, process, event->payload);
+	case MR_EVENT_def_queue:
+		return add_queue(definitions, process, event->payload);
+	case MR_EVENT_def_file:
+		return add_file(definitions, process, event->payload, event->text);
+	case MR_EVENT_def_clock:
+		return add_clock(definitions, process, event->payload);
+	}
+	return 0;
+}
+
+/* ---- resolving ---------------------------------------------------------------------------------- */
+
+/* How many ids of that kind the lookup must hold; ids that cannot be do not count. */
+static uint32_t lookup_size(const struct mr_definition_scope *scope, int kind)
+{
+	uint64_t sane = SPARSE_FACTOR * (uint64_t)scope->added.count + SPARSE_SLACK;
+	uint32_t size = 0;
+
+	for (size_t i = 0; i < scope->added.count; i++) {
+		const struct mr_definition *definition = &scope->added.items[i];
+		uint32_t place = definition->id - scope->first_definition;
+
+		if (definition->kind == kind && definition->id >= scope->first_definition &&
+		    place < sane)
+			size = mr_max(size, place + 1);
+	}
+	return size;
+}
+
+static int make_lookups(struct mr_definitions *definitions, struct mr_definition_scope *scope)
+{
+	for (int kind = 0; kind < MR_ID_KINDS; kind++) {
+		scope->count[kind] = lookup_size(scope, kind);
+		scope->index[kind] = calloc(mr_max(scope->count[kind], 1u), sizeof(uint32_t));
+		if (!scope->index[kind])
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < scope->added.count; i++) {
+		const struct mr_definition *definition = &scope->added.items[i];
+		uint32_t place = definition->id - scope->first_definition;
+
+		if (place < scope->count[definition->kind])
+			scope->index[definition->kind][place] = definition->index;
+		else
+			definitions->impossible++;
+	}
+	mr_vec_free(&scope->added);
+	return 0;
+}
+
+uint32_t mr_definition_find_clock(const struct mr_definitions *definitions, uint32_t process,
+				  uint32_t id)
+{
+	return id < MR_CLOCK_FIRST_DEVICE
+		       ? id
+		       : mr_definition_find(definitions, process, MR_ID_clock, id);
+}
+
+static void resolve_graphs(struct mr_definitions *definitions)
+{
+	for (size_t i = 1; i < definitions->graphs.count; i++) {
+		struct mr_graph *graph = &definitions->graphs.items[i];
+
+		graph->name =
+			mr_definition_find(definitions, graph->process, MR_ID_string, graph->name);
+	}
+	for (size_t i = 1; i < definitions->nodes.count; i++) {
+		struct mr_node *node = &definitions->nodes.items[i];
+		uint32_t process = node->process;
+
+		node->graph = mr_definition_find(definitions, process, MR_ID_graph, node->graph);
+		node->name = mr_definition_find(definitions, process, MR_ID_string, node->name);
+		node->type = mr_definition_find(definitions, process, MR_ID_string, node->type);
+		node->device = mr_definition_find(definitions, process, MR_ID_device, node->device);
+	}
+	for (size_t i = 0; i < definitions->edges.count; i++) {
+		struct mr_edge *edge = &definitions->edges.items[i];
+
+		edge->source =
+			mr_definition_find(definitions, edge->process, MR_ID_node, edge->source);
+		edge->target =
+			mr_definition_find(definitions, edge->process, MR_ID_node, edge->target);
+	}
+}
+
+static void resolve_devices(struct mr_definitions *definitions)
+{
+	for (size_t i = MR_CLOCK_FIRST_DEVICE; i < definitions->clocks.count; i++) {
+		struct mr_defined_clock *clock = &definitions->clocks.items[i];
+
+		clock->name =
+			mr_definition_find(definitions, clock->process, MR_ID_string, clock->name);
+	}
+	for (size_t i = 1; i < definitions->devices.count; i++) {
+		struct mr_device *device = &definitions->devices.items[i];
+
+		device->clock =
+			mr_definition_find_clock(definitions, device->process, device->clock);
+		device->name = mr_definition_find(definitions, device->process, MR_ID_string,
+						  device->name);
+	}
+	for (size_t i = 1; i < definitions->queues.count; i++) {
+		struct mr_queue *queue = &definitions->queues.items[i];
+
+		queue->device = mr_definition_find(definitions, queue->process, MR_ID_device,
+						   queue->device);
+		queue->name =
+			mr_definition_find(definitions, queue->process, MR_ID_string, queue->name);
+	}
+}
+
+int mr_definitions_resolve(struct mr_definitions *definitions)
+{
+	for (size_t i = 0; i < definitions->scopes.count; i++)
+		if (make_lookups(definitions, &definitions->scopes.items[i]) < 0)
+			return -ENOMEM;
+	resolve_graphs(definitions);
+	resolve_devices(definitions);
+	return 0;
+}

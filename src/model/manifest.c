@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/manifest.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/region.h"
+
+struct mr_manifest_private {
+	struct mr_manifest manifest; /* what callers hold */
+	json_t *root;                /* owns the texts */
+	struct mr_region region;     /* owns the arrays and `problem` */
+	bool no_memory;
+};
+
+/* The first problem is the one worth telling. */
+static void note_problem(struct mr_manifest_private *reader, const char *what, const char *why)
+{
+	if (reader->manifest.problem)
+		return;
+	reader->manifest.problem =
+		mr_region_print(&reader->region, "manifest.json %s%s", what, why);
+	reader->no_memory |= !reader->manifest.problem;
+}
+
+/* ---- members: absent and null are fine, another type is a problem --------------------------------- */
+
+static json_t *member(struct mr_manifest_private *reader, json_t *object, const char *key,
+		      bool is_type(const json_t *))
+{
+	json_t *value = json_object_get(object, key);
+
+	if (!value || json_is_null(value))
+		return NULL;
+	if (is_type(value))
+		return value;
+	note_problem(reader, "has a wrong value for ", key);
+	return NULL;
+}
+
+static bool is_string(const json_t *value)
+{
+	return json_is_string(value);
+}
+
+static bool is_integer(const json_t *value)
+{
+	return json_is_integer(value);
+}
+
+static bool is_boolean(const json_t *value)
+{
+	return json_is_boolean(value);
+}
+
+static bool is_array(const json_t *value)
+{
+	return json_is_array(value);
+}
+
+static bool is_object(const json_t *value)
+{
+	return json_is_object(value);
+}
+
+static const char *text_member(struct mr_manifest_private *reader, json_t *object, const char *key)
+{
+	return json_string_value(member(reader, object, key, is_string));
+}
+
+static int64_t integer_member(struct mr_manifest_private *reader, json_t *object, const char *key)
+{
+	return json_integer_value(member(reader, object, key, is_integer));
+}
+
+static uint64_t count_member(struct mr_manifest_private *reader, json_t *object, const char *key)
+{
+	int64_t value = integer_member(reader, object, key);
+
+	if (value < 0)
+		note_problem(reader, "has a negative value for ", key);
+	return value < 0 ? 0 : (uint64_t)value;
+}
+
+static bool boolean_member(struct mr_manifest_private *reader, json_t *object, const char *key)
+{
+	return json_is_true(member(reader, object, key, is_boolean));
+}
+
+static const char **texts_member(struct mr_manifest_private *reader, const char *key,
+				 size_t *ret_count)
+{
+	json_t *array = member(reader, reader->root, key, is_array);
+	size_t size = json_array_size(array), count = 0;
+	const char **texts = mr_region_allocate(&reader->region, size * sizeof *texts);
+
+	reader->no_memory |= !texts;
+	for (size_t i = 0; texts && i < size; i++) {
+		const char *text = json_string_value(json_array_get(array, i));
+
+		if (text)
+			texts[count++] = text;
+		else
+			note_problem(reader, "has a wrong value in ", key);
+	}
+	*ret_count = count;
+	return texts;
+}
+
+/* ---- the parts ------------------------------------------------------------------------------------ */
+
+static void read_exit(struct mr_manifest_private *reader)
+{
+	struct mr_manifest *manifest = &reader->manifest;
+	json_t *exit = member(reader, reader->root, "exit", is_object);
+
+	if (member(reader, exit, "code", is_integer)) {
+		manifest->exit_kind = MR_EXIT_CODE;
+		manifest->exit_value = (int)integer_member(reader, exit, "code");
+	} else if (member(reader, exit, "signal", is_integer)) {
+		manifest->exit_kind = MR_EXIT_SIGNAL;
+		manifest->exit_value = (int)integer_member(reader, exit, "signal");
+	}
+}
+
+static void read_processes(struct mr_manifest_private *reader)
+{
+	struct mr_manifest *manifest = &reader->manifest;
+	json_t *array = member(reader, reader->root, "processes", is_array);
+	size_t size = json_array_size(array);
+
+	manifest->processes =
+		mr_region_allocate(&reader->region, size * sizeof *manifest->processes);
+	reader->no_memory |= !manifest->processes;
+	for (size_t i = 0; manifest->processes && i < size; i++) {
+		json_t *process = json_array_get(array, i);
+
+		if (!json_is_object(process)) {
+			note_problem(reader, "has a wrong value in ", "processes");
+			continue;
+		}
+		manifest->processes[manifest->process_count++] = (struct mr_manifest_process){
+			.process = (uint32_t)count_member(reader, process, "process"),
+			.pid = (uint32_t)count_member(reader, process, "pid"),
+			.program = text_member(reader, process, "program"),
+			.seen = text_member(reader, process, "seen"),
+			.traced = boolean_member(reader, process, "traced"),
+			.reason = text_member(reader, process, "reason"),
+			.ended = boolean_member(reader, process, "ended"),
+		};
+	}
+}
+
+static void read_members(struct mr_manifest_private *reader)
+{
+	struct mr_manifest *manifest = &reader->manifest;
+	json_t *root = reader->root;
+	json_t *losses = member(reader, root, "losses", is_object);
+	json_t *kept = member(reader, root, "kept", is_object);
+
+	manifest->millrace = text_member(reader, root, "millrace");
+	manifest->host = text_member(reader, root, "host");
+	manifest->kernel = text_member(reader, root, "kernel");
+	manifest->state = text_member(reader, root, "state");
+	manifest->stop_reason = text_member(reader, root, "stop_reason");
+	manifest->command = texts_member(reader, "command", &manifest->command_count);
+	manifest->levels = texts_member(reader, "levels", &manifest->level_count);
+	manifest->frameworks_seen =
+		texts_member(reader, "frameworks_seen", &manifest->framework_count);
+	manifest->started_realtime_ns = integer_member(reader, root, "started_realtime_ns");
+	manifest->ended_realtime_ns = integer_member(reader, root, "ended_realtime_ns");
+	manifest->lost_events = count_member(reader, losses, "events");
+	manifest->lost_definitions = count_member(reader, losses, "definitions");
+	manifest->overwritten_packets = count_member(reader, kept, "overwritten_packets");
+	manifest->unseen_processes_possible =
+		boolean_member(reader, root, "unseen_processes_possible");
+	read_exit(reader);
+	read_processes(reader);
+}
+
+static void read_root(struct mr_manifest_private *reader, const char *path)
+{
+	json_error_t error;
+
+	if (access(path, F_OK) < 0) {
+		note_problem(reader, "is ", errno == ENOENT ? "absent" : strerror(errno));
+		return;
+	}
+	reader->root = json_load_file(path, 0, &error);
+	if (!reader->root) {
+		note_problem(reader, "cannot be read: ", error.text);
+		return;
+	}
+	json_t *format = json_object_get(reader->root, "format");
+	if (!json_is_integer(format))
+		note_problem(reader, "does not say its format", "");
+	else if (json_integer_value(format) != MR_MANIFEST_FORMAT)
+		note_problem(reader, "is of a format that this version does not know", "");
+	else
+		read_members(reader);
+}
+
+int mr_manifest_read(const char *trace_path, struct mr_manifest **ret_manifest)
+{
+	struct mr_manifest_private *reader = calloc(1, sizeof *reader);
+
+	if (!reader)
+		return mr_fail_errno(ENOMEM, "read the manifest");
+	reader->manifest.private = reader;
+	const char *path = mr_region_print(&reader->region, "%s/manifest.json", trace_path);
+	if (path)
+		read_root(reader, path);
+	if (!path || reader->no_memory) {
+		mr_manifest_free(&reader->manifest);
+		return mr_fail_errno(ENOMEM, "read the manifest");
+	}
+	*ret_manifest = &reader->manifest;
+	return 0;
+}
+
+void mr_manifest_free(struct mr_manifest *manifest)
+{
+	if (!manifest)
+		return;
+	struct mr_manifest_private *reader = manifest->private;
+	json_decref(reader->root);
+	mr_region_free(&reader->region);
+	free(reader);
+}

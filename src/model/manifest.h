@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * manifest.json: what `millrace record` knows about a run and the events do not say.
+ *
+ * Nothing in it is needed to read the trace. A manifest that is absent, broken or of a later format
+ * makes a manifest object all the same, with `problem` set and everything else as if unknown; a
+ * member of the wrong type is likewise named in `problem` and taken as absent.
+ *
+ * All texts belong to the manifest.
+ */
+#ifndef MR_MODEL_MANIFEST_H
+#define MR_MODEL_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	MR_MANIFEST_FORMAT = 1
+};
+
+enum mr_exit_kind {
+	MR_EXIT_UNKNOWN,
+	MR_EXIT_CODE,
+	MR_EXIT_SIGNAL,
+};
+
+struct mr_manifest_process {
+	uint32_t process; /* number in this run */
+	uint32_t pid;
+	const char *program; /* NULL if not known */
+	const char *seen;    /* how: "library", "wrapper" ... */
+	bool traced;
+	const char *reason; /* why not; NULL if traced */
+	bool ended;
+};
+
+struct mr_manifest {
+	const char *problem;  /* NULL: none */
+	const char *millrace; /* version; all texts are NULL if not known */
+	const char *host;
+	const char *kernel;
+	const char *state; /* "complete", "recovered", "stopped", "recording" */
+	const char *stop_reason;
+	const char **command;
+	size_t command_count;
+	const char **levels;
+	size_t level_count;
+	const char **frameworks_seen;
+	size_t framework_count;
+	struct mr_manifest_process *processes;
+	size_t process_count;
+	int64_t started_realtime_ns; /* 0 if not known */
+	int64_t ended_realtime_ns;
+	enum mr_exit_kind exit_kind;
+	int exit_value;
+	uint64_t lost_events;
+	uint64_t lost_definitions;
+	uint64_t overwritten_packets;
+	bool unseen_processes_possible;
+	struct mr_manifest_private *private;
+};
+
+/* Reads TRACE/manifest.json. Fails only without memory. */
+int mr_manifest_read(const char *trace_path, struct mr_manifest **ret_manifest);
+void mr_manifest_free(struct mr_manifest *manifest);
+
+#endif

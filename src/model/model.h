@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The model: a trace as columns on one clock. All analyses read it; nothing changes it once loaded.
+ *
+ *     trace ──► survey (processes, tracks, definitions, clocks) ──► tables (table.h)
+ *                       pass 1 over the events                      pass 2, then sort and nest
+ *
+ * All times are CLOCK_MONOTONIC nanoseconds. Rows that cannot be placed or contradict themselves are
+ * counted in `anomalies`, never repaired silently.
+ *
+ * The model owns the trace, the survey, the manifest and the tables. Any number of threads may read.
+ */
+#ifndef MR_MODEL_MODEL_H
+#define MR_MODEL_MODEL_H
+
+#include "model/manifest.h"
+#include "model/survey.h"
+#include "model/table.h"
+
+struct mr_anomalies {
+	uint64_t overlapping; /* intervals of one thread that overlap without nesting */
+	uint64_t backwards;   /* intervals that end before they start: kept with no duration */
+	uint64_t unplaced;    /* times of a clock that was never sampled, or no times: left out */
+	uint64_t undefined;   /* executions of nodes without a definition */
+	uint64_t unfinished;  /* intervals still open when the recording ended */
+};
+
+struct mr_model {
+	struct mr_trace *trace;
+	struct mr_survey *survey;
+	struct mr_manifest *manifest;
+	struct mr_anomalies anomalies;
+#define MR_MODEL_TABLE(name) struct mr_##name name;
+	MR_TABLES(MR_MODEL_TABLE)
+#undef MR_MODEL_TABLE
+};
+
+/* PATH as mr_trace_open() takes it. */
+int mr_model_load(const char *path, struct mr_model **ret_model);
+void mr_model_free(struct mr_model *model);
+
+static inline void mr_cleanup_model(struct mr_model **model)
+{
+	mr_model_free(*model);
+}
+
+static inline const char *mr_model_text(const struct mr_model *model, uint32_t string)
+{
+	return mr_survey_text(model->survey, string);
+}
+
+#endif

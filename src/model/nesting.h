@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which interval of a thread encloses which, and how much time is an interval's own.
+ *
+ *     A ├──────────────────────┤       parent(B) = parent(C) = A, parent(D) = C
+ *     B    ├────┤                      self(A) = A - B - C
+ *     C             ├──────┤           self(C) = C - D
+ *     D               ├──┤
+ *
+ * The parent is found among the intervals still open: those that do not enclose the new one are closed.
+ * One that is closed while it still lasts overlaps without nesting, which a thread that does one
+ * thing at a time cannot do: the new interval is flagged and counted. Where children of one parent
+ * overlap, the time they share is taken from the parent once.
+ */
+#ifndef MR_MODEL_NESTING_H
+#define MR_MODEL_NESTING_H
+
+#include <stdint.h>
+
+/* Columns of a table, sorted as mr_table_sort() does; fills in parent, self_ns and the flag. */
+struct mr_nesting {
+	const int64_t *start_ns;
+	const int64_t *duration_ns;
+	int64_t *self_ns;
+	uint32_t *parent;
+	uint8_t *flags;
+};
+
+/* Rows [first, end) of one track. Adds to *overlaps; 0 or -ENOMEM. */
+int mr_nest(const struct mr_nesting *rows, uint32_t first, uint32_t end, uint64_t *overlaps);
+
+#endif

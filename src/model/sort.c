@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/sort.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+	FEW = 48, /* below this, insertion is faster than counting */
+	DIGITS = 8,
+	VALUES = 256,
+};
+
+static bool is_sorted(const struct mr_sort_item *items, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (items[i - 1].key > items[i].key)
+			return false;
+	return true;
+}
+
+static void sort_few(struct mr_sort_item *items, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct mr_sort_item item = items[i];
+		size_t at = i;
+
+		for (; at > 0 && items[at - 1].key > item.key; at--)
+			items[at] = items[at - 1];
+		items[at] = item;
+	}
+}
+
+static unsigned digit_of(uint64_t key, unsigned digit)
+{
+	return (unsigned)(key >> (8 * digit)) & (VALUES - 1);
+}
+
+/* One pass of a radix sort: where each value of the digit begins, then every item to its place. */
+static void distribute(const struct mr_sort_item *from, struct mr_sort_item *to, size_t count,
+		       const size_t *counts, unsigned digit)
+{
+	size_t place[VALUES], sum = 0;
+
+	for (unsigned value = 0; value < VALUES; value++) {
+		place[value] = sum;
+		sum += counts[value];
+	}
+	for (size_t i = 0; i < count; i++)
+		to[place[digit_of(from[i].key, digit)]++] = from[i];
+}
+
+void mr_sort(struct mr_sort_item *items, struct mr_sort_item *scratch, size_t count)
+{
+	size_t counts[DIGITS][VALUES] = {0};
+	struct mr_sort_item *from = items, *to = scratch;
+
+	if (is_sorted(items, count))
+		return;
+	if (count < FEW) {
+		sort_few(items, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		for (unsigned digit = 0; digit < DIGITS; digit++)
+			counts[digit][digit_of(items[i].key, digit)]++;
+	for (unsigned digit = 0; digit < DIGITS; digit++) {
+		if (counts[digit][digit_of(items[0].key, digit)] == count)
+			continue; /* all the same */
+		distribute(from, to, count, counts[digit], digit);
+		struct mr_sort_item *swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != items)
+		memcpy(items, from, count * sizeof *items);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/survey.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* A clock sample as recorded: the ids mean something in that process only. */
+struct raw_sample {
+	uint32_t process;
+	struct mr_clock_sample sample;
+};
+
+struct surveyor {
+	struct mr_survey *survey;
+	mr_vec(struct raw_sample) samples;
+	mr_vec(uint32_t) parents; /* number of each process's parent */
+};
+
+struct track_key {
+	uint32_t process;
+	uint32_t tid;
+};
+
+static int intern(struct mr_survey *survey, const char *text, uint32_t *ret_string)
+{
+	return mr_strings_intern(&survey->definitions.strings, text, strlen(text), ret_string);
+}
+
+/* ---- who took part ------------------------------------------------------------------------------ */
+
+static int add_process(struct surveyor *surveyor, const struct mr_packet_context *context,
+		       uint32_t *ret_process)
+{
+	struct mr_survey *survey = surveyor->survey;
+	uint32_t process;
+
+	if (mr_strings_intern(&survey->process_keys, &context->process, sizeof context->process,
+			      &process) < 0)
+		return -ENOMEM;
+	if (process == survey->processes.count) {
+		struct mr_process added = {
+			.number = context->process,
+			.pid = context->pid,
+			.parent = process,
+			.first_ns = INT64_MAX,
+			.last_ns = INT64_MIN,
+		};
+		struct mr_definition_scope scope = {0};
+
+		if (mr_vec_push(&survey->processes, added) < 0 ||
+		    mr_vec_push(&survey->definitions.scopes, scope) < 0 ||
+		    mr_vec_push(&surveyor->parents, 0) < 0)
+			return -ENOMEM;
+	}
+	*ret_process = process;
+	return 0;
+}
+
+static int add_track(struct mr_survey *survey, uint32_t process, uint32_t tid)
+{
+	const struct track_key key = {process, tid};
+	struct mr_track added = {
+		.kind = MR_TRACK_THREAD,
+		.process = process,
+		.tid = tid,
+		.first_ns = INT64_MAX,
+		.last_ns = INT64_MIN,
+	};
+	uint32_t track;
+
+	if (mr_strings_intern(&survey->track_keys, &key, sizeof key, &track) < 0)
+		return -ENOMEM;
+	if (track < survey->tracks.count)
+		return 0;
+	survey->processes.items[process].thread_count++;
+	return mr_vec_push(&survey->tracks, added);
+}
+
+static int list_packets(struct surveyor *surveyor, const struct mr_trace_stream *stream)
+{
+	struct mr_survey *survey = surveyor->survey;
+
+	survey->missing_packets += stream->missing_packets;
+	survey->discarded_events += stream->discarded_events;
+	for (uint32_t i = 0; i < stream->packet_count; i++) {
+		const struct mr_packet_context *context = &stream->packets[i].packet->context;
+		uint32_t process;
+
+		if (add_process(surveyor, context, &process) < 0)
+			return -ENOMEM;
+		if (context->process != MR_RECORDER_PROCESS && stream->kind == MR_PACKET_EVENTS &&
+		    add_track(survey, process, context->tid) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void mr_survey_find(const struct mr_survey *survey, const struct mr_packet_context *context,
+		    uint32_t *ret_process, uint32_t *ret_track)
+{
+	uint32_t process = 0, track = MR_NO_TRACK;
+
+	mr_strings_find(&survey->process_keys, &context->process, sizeof context->process,
+			&process);
+	const struct track_key key = {process, context->tid};
+	mr_strings_find(&survey->track_keys, &key, sizeof key, &track);
+	*ret_process = process;
+	*ret_track = track;
+}
+
+static int add_queue_tracks(struct mr_survey *survey)
+{
+	const struct mr_definitions *definitions = &survey->definitions;
+
+	survey->first_queue_track = (uint32_t)survey->tracks.count;
+	for (size_t i = 1; i < definitions->queues.count; i++) {
+		const struct mr_queue *queue = &definitions->queues.items[i];
+		struct mr_track track = {
+			.kind = MR_TRACK_QUEUE,
+			.process = queue->process,
+			.queue = (uint32_t)i,
+			.name = queue->name,
+			.first_ns = INT64_MAX,
+			.last_ns = INT64_MIN,
+		};
+
+		if (mr_vec_push(&survey->tracks, track) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+uint32_t mr_survey_track_of_queue(const struct mr_survey *survey, uint32_t queue)
+{
+	return queue ? survey->first_queue_track + queue - 1 : MR_NO_TRACK;
+}
+
+/* ---- what the events say ------------------------------------------------------------------------ */
+
+static int note_process_start(struct surveyor *surveyor, const struct mr_event *event,
+			      uint32_t process)
+{
+	const struct mr_event_process_start *start = event->payload;
+	struct mr_process *entry = &surveyor->survey->processes.items[process];
+
+	entry->origin = start->origin;
+	surveyor->parents.items[process] = start->parent_process;
+	surveyor->survey->definitions.scopes.items[process].first_definition =
+		start->first_definition;
+	return intern(surveyor->survey, event->text, &entry->program);
+}
+
+static int note_clock_sample(struct surveyor *surveyor, const struct mr_event *event,
+			     uint32_t process)
+{
+	const struct mr_event_clock_sample *sample = event->payload;
+	struct raw_sample raw = {
+		process,
+		{sample->reference, sample->clock, sample->before, sample->value, sample->after}};
+
+	return mr_vec_push(&surveyor->samples, raw);
+}
+
+static int note_runtime(struct mr_survey *survey, const char *name)
+{
+	uint32_t string;
+
+	if (intern(survey, name, &string) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < survey->runtimes_seen.count; i++)
+		if (survey->runtimes_seen.items[i] == string)
+			return 0;
+	return mr_vec_push(&survey->runtimes_seen, string);
+}
+
+/* The few events that describe the trace itself; all others are only counted. */
+static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_t process,
+		uint32_t track)
+{
+	struct mr_survey *survey = surveyor->survey;
+
+	switch (event->desc->id) {
+	case MR_EVENT_process_start:
+		return note_process_start(surveyor, event, process);
+	case MR_EVENT_process_end:
+		survey->processes.items[process].ended = true;
+		return 0;
+	case MR_EVENT_thread_start:
+	case MR_EVENT_thread_name:
+		return track == MR_NO_TRACK
+			       ? 0
+			       : intern(survey, event->text, &survey->tracks.items[track].name);
+	case MR_EVENT_runtime_seen:
+		return note_runtime(survey, event->text);
+	case MR_EVENT_clock_sample:
+		return note_clock_sample(surveyor, event, process);
+	case MR_EVENT_loss: {
+		const struct mr_event_loss *loss = event->payload;
+		survey->losses[loss->reason] += loss->count;
+		return 0;
+	}
+	default:
+		return mr_definitions_add(&survey->definitions, process, event);
+	}
+}
+
+static bool is_noted(uint8_t id)
+{
+	return id < MR_EVENT_node_interval || id == MR_EVENT_loss;
+}
+
+static int walk(struct surveyor *surveyor, const struct mr_trace_stream *stream)
+{
+	struct mr_survey *survey = surveyor->survey;
+	const struct mr_packet_context *context = NULL;
+	uint32_t process = 0, track = MR_NO_TRACK;
+	struct mr_cursor cursor;
+	struct mr_event event;
+
+	mr_cursor_start(&cursor, survey->trace, stream);
+	while (mr_cursor_next(&cursor, &event)) {
+		if (mr_unlikely(event.context != context)) {
+			context = event.context;
+			mr_survey_find(survey, context, &process, &track);
+		}
+		survey->event_counts[event.desc->id]++;
+		survey->processes.items[process].event_count++;
+		if (mr_unlikely(is_noted(event.desc->id)) &&
+		    note(surveyor, &event, process, track) < 0)
+			return -ENOMEM;
+	}
+	survey->unknown_events += cursor.unknown_events;
+	survey->malformed_packets += cursor.malformed_packets;
+	return 0;
+}
+
+/* ---- putting it together ------------------------------------------------------------------------ */
+
+/* A parent is older than its child, so it has a lower number: chains of parents end. */
+static void link_parents(struct surveyor *surveyor)
+{
+	struct mr_survey *survey = surveyor->survey;
+
+	for (uint32_t i = 0; i < survey->processes.count; i++) {
+		struct mr_process *process = &survey->processes.items[i];
+		struct mr_definition_scope *scope = &survey->definitions.scopes.items[i];
+		uint32_t number = surveyor->parents.items[i], parent;
+
+		if (number == 0 || number >= process->number ||
+		    !mr_strings_find(&survey->process_keys, &number, sizeof number, &parent))
+			continue;
+		process->parent = scope->parent = parent;
+		scope->has_parent = true;
+	}
+}
+
+static int map_clocks(struct surveyor *surveyor)
+{
+	struct mr_survey *survey = surveyor->survey;
+	const struct mr_definitions *definitions = &survey->definitions;
+	size_t sample_count = surveyor->samples.count;
+	size_t clock_count = definitions->clocks.count - MR_CLOCK_FIRST_DEVICE;
+	mr_auto(free) struct mr_clock_sample *samples = calloc(sample_count + 1, sizeof *samples);
+	mr_auto(free) struct mr_clock_definition *clocks = calloc(clock_count + 1, sizeof *clocks);
+
+	if (!samples || !clocks)
+		return mr_fail_errno(ENOMEM, "map the clocks");
+	for (size_t i = 0; i < sample_count; i++) {
+		const struct raw_sample *raw = &surveyor->samples.items[i];
+
+		samples[i] = raw->sample;
+		samples[i].reference =
+			mr_definition_find_clock(definitions, raw->process, raw->sample.reference);
+		samples[i].clock =
+			mr_definition_find_clock(definitions, raw->process, raw->sample.clock);
+	}
+	for (size_t i = 0; i < clock_count; i++) {
+		clocks[i].clock = (uint32_t)i + MR_CLOCK_FIRST_DEVICE;
+		clocks[i].ticks_per_second =
+			definitions->clocks.items[clocks[i].clock].ticks_per_second;
+	}
+	return mr_clocks_build(&survey->trace->metadata, clocks, (uint32_t)clock_count, samples,
+			       (uint32_t)sample_count, &survey->clocks);
+}
+
+static void widen(int64_t *first_ns, int64_t *last_ns, int64_t begin_ns, int64_t end_ns)
+{
+	*first_ns = mr_min(*first_ns, begin_ns);
+	*last_ns = mr_max(*last_ns, end_ns);
+}
+
+/* Spans of the trace, its processes and its threads, from the packets' times. */
+static void span_stream(struct mr_survey *survey, const struct mr_trace_stream *stream)
+{
+	const struct mr_clock_map *clock =
+		mr_clocks_of_stream(survey->clocks, stream->stream_class);
+	uint32_t gap = 0;
+
+	for (uint32_t i = 0; i < stream->packet_count; i++) {
+		const struct mr_packet_context *context = &stream->packets[i].packet->context;
+		int64_t begin_ns = mr_clock_to_ns_near(clock, context->begin_ticks, &gap);
+		int64_t end_ns = mr_clock_to_ns_near(clock, context->end_ticks, &gap);
+		uint32_t process, track;
+
+		widen(&survey->first_ns, &survey->last_ns, begin_ns, end_ns);
+		mr_survey_find(survey, context, &process, &track);
+		widen(&survey->processes.items[process].first_ns,
+		      &survey->processes.items[process].last_ns, begin_ns, end_ns);
+		if (track != MR_NO_TRACK)
+			widen(&survey->tracks.items[track].first_ns,
+			      &survey->tracks.items[track].last_ns, begin_ns, end_ns);
+		if (stream->stream_class == MR_STREAM_USER) {
+			survey->first_user_ticks =
+				mr_min(survey->first_user_ticks, context->begin_ticks);
+			survey->last_user_ticks =
+				mr_max(survey->last_user_ticks, context->end_ticks);
+		}
+	}
+}
+
+static void span_all(struct mr_survey *survey)
+{
+	survey->first_user_ticks = UINT64_MAX;
+	survey->first_ns = INT64_MAX;
+	survey->last_ns = INT64_MIN;
+	for (uint32_t i = 0; i < survey->trace->stream_count; i++)
+		span_stream(survey, &survey->trace->streams[i]);
+	if (survey->first_ns > survey->last_ns)
+		survey->first_ns = survey->last_ns = 0; /* a trace without packets */
+	if (survey->first_user_ticks > survey->last_user_ticks)
+		survey->first_user_ticks = survey->last_user_ticks = 0;
+}
+
+static int read_streams(struct surveyor *surveyor)
+{
+	struct mr_survey *survey = surveyor->survey;
+	const struct mr_trace *trace = survey->trace;
+
+	for (uint32_t i = 0; i < trace->stream_count; i++)
+		if (list_packets(surveyor, &trace->streams[i]) < 0)
+			return -ENOMEM;
+	for (uint32_t i = 0; i < trace->stream_count; i++)
+		if (walk(surveyor, &trace->streams[i]) < 0)
+			return -ENOMEM;
+	for (int id = 0; id < 256; id++)
+		survey->event_count += survey->event_counts[id];
+	for (uint32_t i = 0; i < trace->damage_count; i++)
+		survey->lost_bytes += trace->damages[i].lost_bytes;
+	link_parents(surveyor);
+	if (mr_definitions_resolve(&survey->definitions) < 0)
+		return -ENOMEM;
+	return add_queue_tracks(survey);
+}
+
+static int make(struct surveyor *surveyor)
+{
+	if (mr_definitions_start(&surveyor->survey->definitions) < 0 || read_streams(surveyor) < 0)
+		return mr_fail_errno(ENOMEM, "survey the trace");
+	int result = map_clocks(surveyor);
+	if (result == 0)
+		span_all(surveyor->survey);
+	return result;
+}
+
+int mr_survey_make(const struct mr_trace *trace, struct mr_survey **ret_survey)
+{
+	struct surveyor surveyor = {.survey = calloc(1, sizeof *surveyor.survey)};
+
+	if (!surveyor.survey)
+		return mr_fail_errno(ENOMEM, "survey the trace");
+	surveyor.survey->trace = trace;
+	int result = make(&surveyor);
+	mr_vec_free(&surveyor.samples);
+	mr_vec_free(&surveyor.parents);
+	if (result < 0)
+		mr_survey_free(surveyor.survey);
+	else
+		*ret_survey = surveyor.survey;
+	return result;
+}
+
+void mr_survey_free(struct mr_survey *survey)
+{
+	if (!survey)
+		return;
+	mr_clocks_free(survey->clocks);
+	mr_definitions_free(&survey->definitions);
+	mr_vec_free(&survey->processes);
+	mr_vec_free(&survey->tracks);
+	mr_vec_free(&survey->runtimes_seen);
+	mr_strings_free(&survey->process_keys);
+	mr_strings_free(&survey->track_keys);
+	free(survey);
+}

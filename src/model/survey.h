@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * First look at a trace: who took part, what is defined, how the clocks relate, how many events of
+ * each kind there are and how many were lost. One pass over the events that keeps none of them.
+ * Enough for `info` and `dump`; the model (model.h) builds on it.
+ *
+ *     processes ◄── tracks: one per thread, then one per queue of a device
+ *
+ * A thread is known by (process, tid). A tid that the same process used twice is one track.
+ * MR_RECORDER_PROCESS is the recorder itself, whose stream holds clock samples: it has no track.
+ *
+ * Everything belongs to the survey; it borrows the trace, which must live longer. Read-only once
+ * made.
+ */
+#ifndef MR_MODEL_SURVEY_H
+#define MR_MODEL_SURVEY_H
+
+#include "clock/clocks.h"
+#include "model/definitions.h"
+#include "trace/trace.h"
+
+#define MR_NO_TRACK UINT32_MAX
+
+struct mr_process {
+	uint32_t number; /* in this run */
+	uint32_t pid;
+	uint32_t parent;  /* index of the process it came from; its own if there is none */
+	uint32_t program; /* string */
+	uint8_t origin;   /* enum mr_process_origin */
+	bool ended;       /* in an orderly way */
+	int64_t first_ns; /* span of its packets */
+	int64_t last_ns;
+	uint64_t event_count;
+	uint32_t thread_count;
+};
+
+enum mr_track_kind {
+	MR_TRACK_THREAD,
+	MR_TRACK_QUEUE,
+};
+
+struct mr_track {
+	enum mr_track_kind kind;
+	uint32_t process;
+	uint32_t tid;   /* of a thread */
+	uint32_t queue; /* of a device */
+	uint32_t name;  /* string */
+	int64_t first_ns;
+	int64_t last_ns;
+};
+
+struct mr_survey {
+	const struct mr_trace *trace;
+	struct mr_definitions definitions;
+	struct mr_clocks *clocks;
+	mr_vec(struct mr_process) processes;
+	mr_vec(struct mr_track) tracks;
+	uint32_t first_queue_track;
+	mr_vec(uint32_t) runtimes_seen; /* strings, each once */
+	struct mr_strings process_keys; /* process number → index */
+	struct mr_strings track_keys;   /* (process, tid) → index */
+
+	/* The trace's whole span, in the trace clock and in user-clock ticks. */
+	int64_t first_ns;
+	int64_t last_ns;
+	uint64_t first_user_ticks;
+	uint64_t last_user_ticks;
+
+	uint64_t event_counts[256]; /* by event id */
+	uint64_t event_count;
+	uint64_t unknown_events;
+	uint64_t malformed_packets;
+	uint64_t missing_packets;
+	uint64_t discarded_events;
+	uint64_t losses[256]; /* by enum mr_loss_reason */
+	uint64_t lost_bytes;  /* damaged parts of files */
+};
+
+int mr_survey_make(const struct mr_trace *trace, struct mr_survey **ret_survey);
+void mr_survey_free(struct mr_survey *survey);
+
+/* Where the events of a packet belong. *ret_track is MR_NO_TRACK for the recorder's. */
+void mr_survey_find(const struct mr_survey *survey, const struct mr_packet_context *context,
+		    uint32_t *ret_process, uint32_t *ret_track);
+
+/* The track of a queue of the definitions; MR_NO_TRACK for queue 0. */
+uint32_t mr_survey_track_of_queue(const struct mr_survey *survey, uint32_t queue);
+
+static inline const char *mr_survey_text(const struct mr_survey *survey, uint32_t string)
+{
+	return mr_strings_text(&survey->definitions.strings, string);
+}
+
+#endif

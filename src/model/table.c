@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/table.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/sort.h"
+
+#define COLUMN_DESC(type, name) {#name, sizeof(type)},
+#define TABLE_DESC(table_name)                                           \
+	static const struct mr_column_desc columns_of_##table_name[] = { \
+		MR_COLUMNS_##table_name(COLUMN_DESC)};                   \
+	const struct mr_table_desc mr_##table_name##_desc = {            \
+		.name = #table_name,                                     \
+		.columns = columns_of_##table_name,                      \
+		.column_count = mr_countof(columns_of_##table_name),     \
+	};
+MR_TABLES(TABLE_DESC)
+
+/* The column pointers of any table. */
+static void **columns_of(struct mr_table *table)
+{
+	return (void **)(table + 1);
+}
+
+static bool is_interval(const struct mr_table *table)
+{
+	return strcmp(table->desc->columns[2].name, "duration_ns") == 0;
+}
+
+int mr_table_reserve(struct mr_table *table, uint64_t wanted)
+{
+	if (wanted <= table->capacity)
+		return 0;
+	if (wanted >= MR_NO_ROW)
+		return -EOVERFLOW;
+	uint64_t larger = mr_max(wanted, (uint64_t)table->capacity + table->capacity / 2);
+	larger = mr_min(mr_max(larger, UINT64_C(64)), (uint64_t)MR_NO_ROW - 1);
+	for (uint32_t i = 0; i < table->desc->column_count; i++) {
+		void **column = &columns_of(table)[i];
+		void *moved = realloc(*column, larger * table->desc->columns[i].bytes);
+
+		if (!moved)
+			return -ENOMEM;
+		*column = moved;
+	}
+	table->capacity = (uint32_t)larger;
+	return 0;
+}
+
+void mr_table_free(struct mr_table *table)
+{
+	if (!table->desc)
+		return;
+	for (uint32_t i = 0; i < table->desc->column_count; i++)
+		free(columns_of(table)[i]);
+	free(table->first_of_track);
+}
+
+/* ---- order -------------------------------------------------------------------------------------- */
+
+static uint32_t *count_tracks(const struct mr_table *table, const uint32_t *track,
+			      uint32_t track_count)
+{
+	uint32_t *first = calloc((size_t)track_count + 1, sizeof *first);
+
+	for (uint32_t row = 0; first && row < table->count; row++)
+		first[track[row] + 1]++;
+	for (uint32_t i = 0; first && i < track_count; i++)
+		first[i + 1] += first[i];
+	return first;
+}
+
+/* Rows by track. Intervals are recorded at their end, the enclosing one after the enclosed: they are
+ * taken backwards, so that of equal ones the enclosing comes first. */
+static void place_by_track(struct mr_table *table, const uint32_t *track, uint32_t *next,
+			   struct mr_sort_item *items)
+{
+	bool backwards = is_interval(table);
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		uint32_t row = backwards ? table->count - 1 - i : i;
+
+		items[next[track[row]]++].index = row;
+	}
+}
+
+/* By start; of equal ones the longest first. Ends descend already where the recording was plain. */
+static void sort_track(const struct mr_table *table, const int64_t *start, const int64_t *duration,
+		       struct mr_sort_item *items, struct mr_sort_item *scratch, uint32_t count)
+{
+	if (is_interval(table)) {
+		for (uint32_t i = 0; i < count; i++)
+			items[i].key =
+				~mr_sort_key(start[items[i].index] + duration[items[i].index]);
+		mr_sort(items, scratch, count);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		items[i].key = mr_sort_key(start[items[i].index]);
+	mr_sort(items, scratch, count);
+}
+
+static void gather(void *to, const void *from, const struct mr_sort_item *items, uint32_t count,
+		   uint32_t bytes)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t row = items[i].index;
+
+		switch (bytes) {
+		case 1:
+			((uint8_t *)to)[i] = ((const uint8_t *)from)[row];
+			break;
+		case 4:
+			((uint32_t *)to)[i] = ((const uint32_t *)from)[row];
+			break;
+		default:
+			((uint64_t *)to)[i] = ((const uint64_t *)from)[row];
+		}
+	}
+}
+
+static int rearrange(struct mr_table *table, const struct mr_sort_item *items)
+{
+	for (uint32_t i = 0; i < table->desc->column_count; i++) {
+		uint32_t bytes = table->desc->columns[i].bytes;
+		void **column = &columns_of(table)[i];
+		void *ordered = malloc((size_t)table->count * bytes);
+
+		if (!ordered)
+			return -ENOMEM;
+		gather(ordered, *column, items, table->count, bytes);
+		free(*column);
+		*column = ordered;
+	}
+	table->capacity = table->count;
+	return 0;
+}
+
+static int sort_rows(struct mr_table *table, uint32_t track_count, struct mr_sort_item *items)
+{
+	const uint32_t *track = columns_of(table)[0];
+	const int64_t *start = columns_of(table)[1], *duration = columns_of(table)[2];
+	mr_auto(free) struct mr_sort_item *scratch = malloc(table->count * sizeof *scratch);
+	mr_auto(free) uint32_t *first = count_tracks(table, track, track_count);
+	mr_auto(free) uint32_t *next = malloc(((size_t)track_count + 1) * sizeof *next);
+
+	if (!scratch || !first || !next)
+		return -ENOMEM;
+	memcpy(next, first, ((size_t)track_count + 1) * sizeof *next);
+	place_by_track(table, track, next, items);
+	for (uint32_t i = 0; i < track_count; i++)
+		sort_track(table, start, duration, items + first[i], scratch,
+			   first[i + 1] - first[i]);
+	int result = rearrange(table, items);
+	if (result == 0) {
+		free(table->first_of_track);
+		table->first_of_track = mr_take(first);
+	}
+	return result;
+}
+
+int mr_table_sort(struct mr_table *table, uint32_t track_count)
+{
+	if (table->count == 0) {
+		table->first_of_track = calloc((size_t)track_count + 1, sizeof(uint32_t));
+		return table->first_of_track ? 0 : -ENOMEM;
+	}
+	mr_auto(free) struct mr_sort_item *items = malloc(table->count * sizeof *items);
+	return items ? sort_rows(table, track_count, items) : -ENOMEM;
+}

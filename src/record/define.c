@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Definitions: texts, nodes, devices ... that events refer to by id. They go into a stream of the process's
+ * own, whose packets are never dropped, and are committed before their id is returned.
+ *
+ * Ids of all kinds come from one counter, which a forked child inherits: ids below its first_definition
+ * are its parent's. So a child may go on using everything its parent has defined.
+ *
+ * Texts are interned. Lookups take no lock:
+ *
+ *     table ──► [ . │ ● │ . │ ● │ ... ]     open addressing, a power of two, at most half full
+ *                     │       └──► text { id, bytes, hash, "..." }     never moved, never freed
+ *                     └──► text
+ *
+ * Insertion is made under the definition lock, in steps that leave the table valid at every
+ * instruction, because fork may copy it at any of them. Memory comes straight from mmap: the program's
+ * allocator may be the very thing that is traced. The lock lives in the page that children find empty.
+ */
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/recorder.h"
+
+enum {
+	FIRST_TABLE_SLOTS = 1024,
+	TEXT_BLOCK_BYTES = 256 << 10,
+	LOCK_ATTEMPTS = 100000, /* yields; then the definition is given up and counted */
+};
+
+struct text {
+	uint32_t id;
+	uint32_t bytes;
+	uint64_t hash;
+	char value[];
+};
+
+struct table {
+	uint64_t mask;
+	uint64_t used;
+	_Atomic(struct text *) slots[];
+};
+
+static _Atomic(struct table *) table;
+static char *text_block;
+static size_t text_block_left;
+static _Atomic uint32_t next_id = 1;
+
+uint32_t mr_definition_next(void)
+{
+	return atomic_load_explicit(&next_id, memory_order_relaxed);
+}
+
+/* False if the calling thread holds it already (a signal handler), or nobody lets go of it. */
+static bool lock(void)
+{
+	uint32_t self = (uint32_t)syscall(SYS_gettid);
+	for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+		uint32_t holder = 0;
+		if (atomic_compare_exchange_strong_explicit(&mr_this_process.definition_lock, &holder,
+							    self, memory_order_acquire,
+							    memory_order_relaxed))
+			return true;
+		if (holder == self)
+			break;
+		sched_yield();
+	}
+	mr_count_loss(MR_loss_reason_definition, 1);
+	return false;
+}
+
+static void unlock(void)
+{
+	atomic_store_explicit(&mr_this_process.definition_lock, 0, memory_order_release);
+}
+
+static void *get_memory(size_t bytes)
+{
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Writes one definition; the lock is held. */
+static bool put(uint8_t event, const void *payload, size_t bytes, const char *text)
+{
+	struct mr_writer *writer = &mr_this_process.definitions;
+	size_t text_length = text ? strnlen(text, MR_TEXT_MAX - 1) : 0;
+	size_t text_bytes = text ? text_length + 1 : 0;
+	size_t need = MR_EXTENDED_HEADER_BYTES + bytes + text_bytes;
+	uint32_t tid = mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid;
+	bool room = writer->cursor
+			    ? writer->cursor + need <= writer->limit ||
+				      mr_writer_next_packet(writer, MR_PACKET_DEFINITIONS, tid, 0)
+			    : mr_writer_claim(writer, MR_PACKET_DEFINITIONS, tid, 0);
+	if (!room) {
+		mr_count_loss(MR_loss_reason_definition, 1);
+		return false;
+	}
+	uint64_t ticks;
+	uint8_t *at = mr_writer_put_header(writer, event, &ticks);
+	memcpy(at, payload, bytes);
+	if (text) {
+		memcpy(at + bytes, text, text_length);
+		at[bytes + text_length] = 0;
+	}
+	writer->cursor = at + bytes + text_bytes;
+	atomic_store_explicit(
+		&writer->slot->progress,
+		mr_slot_progress((uint32_t)(writer->cursor - mr_writer_packet(writer)), 0),
+		memory_order_release);
+	return true;
+}
+
+static bool is_attached(void)
+{
+	return mr_arena && (mr_this_process.generation != 0 || mr_process_restart());
+}
+
+bool mr_define_event(uint8_t event, const void *payload, size_t bytes, const char *text)
+{
+	if (!is_attached() || !lock())
+		return false;
+	bool written = put(event, payload, bytes, text);
+	unlock();
+	return written;
+}
+
+/* Defines something whose struct begins with its id: returns the id. */
+static uint32_t define(uint8_t event, void *payload, size_t bytes)
+{
+	if (!is_attached() || !lock())
+		return 0;
+	uint32_t id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+	memcpy(payload, &id, sizeof id);
+	bool written = put(event, payload, bytes, NULL);
+	unlock();
+	return written ? id : 0;
+}
+
+uint32_t mr_define_graph(uint32_t name)
+{
+	struct mr_event_def_graph graph = {.name = name};
+	return define(MR_EVENT_def_graph, &graph, sizeof graph);
+}
+
+uint32_t mr_define_node(uint32_t graph, uint32_t name, uint32_t type, uint32_t device)
+{
+	struct mr_event_def_node node = {.graph = graph, .name = name, .type = type, .device = device};
+	return define(MR_EVENT_def_node, &node, sizeof node);
+}
+
+void mr_define_edge(const struct mr_event_def_edge *edge)
+{
+	mr_define_event(MR_EVENT_def_edge, edge, sizeof *edge, NULL);
+}
+
+uint32_t mr_define_device(uint32_t name, uint32_t clock, enum mr_device_kind kind)
+{
+	struct mr_event_def_device device = {.name = name, .clock = clock, .kind = (uint8_t)kind};
+	return define(MR_EVENT_def_device, &device, sizeof device);
+}
+
+uint32_t mr_define_queue(uint32_t device, uint32_t name)
+{
+	struct mr_event_def_queue queue = {.device = device, .name = name};
+	return define(MR_EVENT_def_queue, &queue, sizeof queue);
+}
+
+uint32_t mr_define_clock(uint32_t name, uint64_t ticks_per_second)
+{
+	struct mr_event_def_clock clock = {.name = name, .ticks_per_second = ticks_per_second};
+	return define(MR_EVENT_def_clock, &clock, sizeof clock);
+}
+
+/* ---- texts ------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const char *text, size_t bytes)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ (uint8_t)text[i]) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* The slot that holds the text, or the empty one where it belongs. */
+static _Atomic(struct text *) *find(struct table *in, const char *text, size_t bytes, uint64_t hash)
+{
+	for (uint64_t i = hash & in->mask;; i = (i + 1) & in->mask) {
+		struct text *found = atomic_load_explicit(&in->slots[i], memory_order_acquire);
+		if (!found || (found->hash == hash && found->bytes == bytes &&
+			       memcmp(found->value, text, bytes) == 0))
+			return &in->slots[i];
+	}
+}
+
+/* The table, with room for one more; NULL if there is no memory. */
+static struct table *grown_table(void)
+{
+	struct table *old = atomic_load_explicit(&table, memory_order_relaxed);
+	if (old && old->used * 2 <= old->mask)
+		return old;
+	uint64_t slots = old ? (old->mask + 1) * 2 : FIRST_TABLE_SLOTS;
+	struct table *larger = get_memory(sizeof *larger + slots * sizeof larger->slots[0]);
+	if (!larger)
+		return NULL;
+	larger->mask = slots - 1;
+	for (uint64_t i = 0; old && i <= old->mask; i++) {
+		struct text *moved = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
+		if (!moved)
+			continue;
+		atomic_store_explicit(find(larger, moved->value, moved->bytes, moved->hash), moved,
+				      memory_order_relaxed);
+		larger->used++;
+	}
+	/* The old table stays: another thread may be searching it. All of them together are no larger
+	 * than the new one. */
+	atomic_store_explicit(&table, larger, memory_order_release);
+	return larger;
+}
+
+static struct text *new_text(const char *value, size_t bytes, uint64_t hash)
+{
+	size_t need = mr_align_up(sizeof(struct text) + bytes + 1, sizeof(uint64_t));
+	if (need > text_block_left) {
+		char *block = get_memory(TEXT_BLOCK_BYTES);
+		if (!block)
+			return NULL;
+		text_block_left = 0; /* in this order: a fork in between loses a block, no more */
+		text_block = block;
+		text_block_left = TEXT_BLOCK_BYTES;
+	}
+	text_block_left -= need;
+	struct text *text = (struct text *)(text_block + text_block_left);
+	text->bytes = (uint32_t)bytes;
+	text->hash = hash;
+	memcpy(text->value, value, bytes);
+	text->value[bytes] = 0;
+	return text;
+}
+
+static uint32_t insert(const char *value, size_t bytes, uint64_t hash)
+{
+	struct table *into = grown_table();
+	if (!into)
+		return 0;
+	_Atomic(struct text *) *slot = find(into, value, bytes, hash);
+	struct text *text = atomic_load_explicit(slot, memory_order_relaxed);
+	if (text)
+		return text->id; /* another thread was faster */
+	text = new_text(value, bytes, hash);
+	if (!text)
+		return 0;
+	text->id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+	const struct mr_event_def_string event = {.id = text->id};
+	if (!put(MR_EVENT_def_string, &event, sizeof event, text->value))
+		return 0;
+	into->used++;
+	atomic_store_explicit(slot, text, memory_order_release);
+	return text->id;
+}
+
+uint32_t mr_define_string(const char *text)
+{
+	if (!text || !is_attached())
+		return 0;
+	size_t bytes = strnlen(text, MR_TEXT_MAX - 1);
+	uint64_t hash = hash_of(text, bytes);
+	struct table *in = atomic_load_explicit(&table, memory_order_acquire);
+	struct text *known =
+		in ? atomic_load_explicit(find(in, text, bytes, hash), memory_order_acquire) : NULL;
+	if (known)
+		return known->id;
+	if (!lock())
+		return 0;
+	uint32_t id = insert(text, bytes, hash);
+	unlock();
+	return id;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Attaching a process to the arena, and doing so again in forked children.
+ *
+ * No descriptor and no thread is kept. The page of struct mr_process is mapped anew with
+ * MADV_WIPEONFORK, so that every child finds generation 0 in it, also those made by _Fork() or by a raw
+ * clone, which run no atfork handlers.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/recorder.h"
+
+union mr_process_page mr_process_page;
+struct mr_arena *mr_arena;
+bool mr_ticks_are_counter;
+
+static const _Atomic uint32_t no_levels;
+const _Atomic uint32_t *mr_levels = &no_levels;
+
+/* Survive fork on purpose: a child learns from them whose child it is. */
+static uint32_t last_process;
+static uint64_t pid_namespace;
+
+static struct mr_process_entry *this_entry(void)
+{
+	return mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot);
+}
+
+void mr_count_loss(enum mr_loss_reason reason, uint64_t count)
+{
+	if (mr_this_process.generation != 0 && count > 0)
+		atomic_fetch_add_explicit(&this_entry()->lost[reason], count, memory_order_relaxed);
+}
+
+/* Which namespace this process's pid belongs to: record translates it. Looked up anew in every child,
+ * since a child may have been born into another one; without /proc the parent's has to do. */
+static uint64_t find_pid_namespace(void)
+{
+	struct stat status;
+	return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : pid_namespace;
+}
+
+static void copy_program(char *ret_program, size_t bytes)
+{
+	ssize_t length = readlink("/proc/self/exe", ret_program, bytes - 1);
+	ret_program[length > 0 ? length : 0] = 0;
+}
+
+/* The number of the live process with this pid in our namespace, or 0. */
+static uint32_t find_process(uint32_t pid)
+{
+	uint32_t used = atomic_load_explicit(&mr_arena->next_process, memory_order_relaxed);
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < mr_min(used, (uint32_t)MR_ARENA_PROCESSES); i++) {
+		struct mr_process_entry *entry = mr_arena_process(mr_arena, i);
+		if (atomic_load_explicit(&entry->state, memory_order_acquire) == MR_PROCESS_LIVE &&
+		    entry->pid == pid && entry->pid_namespace == pid_namespace)
+			found = mr_max(found, entry->process);
+	}
+	return found;
+}
+
+static int32_t claim_entry(enum mr_process_origin origin, uint32_t pid, uint32_t parent_process)
+{
+	int32_t slot = mr_arena_claim_process(mr_arena);
+	if (slot < 0)
+		return -1;
+	struct mr_process_entry *entry = mr_arena_process(mr_arena, (uint32_t)slot);
+	for (int i = 0; i < MR_LOSS_REASONS; i++)
+		atomic_store_explicit(&entry->lost[i], 0, memory_order_relaxed);
+	entry->process =
+		atomic_fetch_add_explicit(&mr_arena->next_process, 1, memory_order_relaxed) + 1;
+	entry->parent_process = parent_process;
+	entry->pid = pid;
+	entry->pid_namespace = pid_namespace;
+	entry->registered_ns = mr_ticks_of_system(CLOCK_BOOTTIME);
+	entry->origin = origin;
+	entry->reason = MR_UNTRACED_NONE;
+	entry->ended = 0;
+	entry->program[0] = 0;
+	return slot;
+}
+
+static bool begin_process(enum mr_process_origin origin)
+{
+	uint32_t pid = (uint32_t)getpid();
+	pid_namespace = find_pid_namespace();
+	uint32_t parent = last_process;
+	if (origin == MR_process_origin_exec) {
+		parent = find_process(pid);
+		if (parent == 0)
+			parent = find_process((uint32_t)getppid());
+	}
+	int32_t slot = claim_entry(origin, pid, parent);
+	if (slot < 0)
+		return false;
+	struct mr_process_entry *entry = mr_arena_process(mr_arena, (uint32_t)slot);
+	copy_program(entry->program, sizeof entry->program);
+	mr_writer_reset(&mr_this_process.definitions);
+	mr_this_process.slot = slot;
+	last_process = entry->process;
+	/* Release: from here on record watches the process and takes its packets when it is gone. */
+	atomic_store_explicit(&entry->state, MR_PROCESS_LIVE, memory_order_release);
+	mr_this_process.generation = entry->process;
+
+	const struct mr_event_process_start start = {.parent_process = parent,
+						     .parent_pid = (uint32_t)getppid(),
+						     .first_definition = mr_definition_next(),
+						     .origin = origin};
+	mr_define_event(MR_EVENT_process_start, &start, sizeof start, entry->program);
+	return true;
+}
+
+bool mr_process_restart(void)
+{
+	uint32_t self = (uint32_t)syscall(SYS_gettid);
+	uint32_t holder = 0;
+	while (!atomic_compare_exchange_weak(&mr_this_process.restart_lock, &holder, self)) {
+		if (holder == self)
+			return false; /* a signal handler interrupted this very function */
+		holder = 0;
+		sched_yield();
+	}
+	bool attached = mr_this_process.generation != 0 || begin_process(MR_process_origin_fork);
+	atomic_store(&mr_this_process.restart_lock, 0);
+	return attached;
+}
+
+static void on_fork_in_child(void)
+{
+	if (mr_this_process.generation == 0)
+		mr_process_restart();
+}
+
+/* Puts an empty, wipe-on-fork page where mr_process_page is. Without it (old kernels) children are
+ * still told apart as long as they run the atfork handler, which empties the page itself. */
+static void prepare_process_page(void)
+{
+	void *page = mmap(&mr_process_page, sizeof mr_process_page, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (page != MAP_FAILED)
+		madvise(page, sizeof mr_process_page, MADV_WIPEONFORK);
+}
+
+void mr_process_attach_mapped(struct mr_arena *arena)
+{
+	static bool prepared;
+	mr_arena = arena;
+	mr_ticks_are_counter = arena->user_clock == MR_trace_clock_tsc;
+	prepare_process_page();
+	if (!prepared) {
+		mr_thread_prepare();
+		pthread_atfork(NULL, NULL, on_fork_in_child);
+		prepared = true;
+	}
+	last_process = 0;
+	if (begin_process(MR_process_origin_exec))
+		mr_levels = &arena->levels;
+	else
+		mr_arena = NULL;
+}
+
+void mr_process_attach(const char *arena_path)
+{
+	int file = open(arena_path, O_RDWR | O_CLOEXEC);
+	if (file < 0)
+		return;
+	struct stat status;
+	void *mapped = MAP_FAILED;
+	if (fstat(file, &status) == 0 && status.st_size >= MR_ARENA_HEADER_BYTES)
+		mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	close(file);
+	if (mapped == MAP_FAILED)
+		return;
+	if (mr_arena_is_valid(mapped, (uint64_t)status.st_size))
+		mr_process_attach_mapped(mapped);
+	else
+		munmap(mapped, (size_t)status.st_size);
+}
+
+void mr_process_end(void)
+{
+	if (!mr_arena || mr_this_process.generation == 0)
+		return;
+	mr_emit(process_end);
+	this_entry()->ended = 1;
+}
+
+void mr_process_note_untraced(uint32_t pid, const char *program, enum mr_untraced_reason reason)
+{
+	if (!mr_arena)
+		return;
+	int32_t slot = claim_entry(MR_process_origin_exec, pid, last_process);
+	if (slot < 0)
+		return;
+	struct mr_process_entry *entry = mr_arena_process(mr_arena, (uint32_t)slot);
+	entry->reason = reason;
+	size_t length = strnlen(program, sizeof entry->program - 1);
+	memcpy(entry->program, program, length);
+	entry->program[length] = 0;
+	atomic_store_explicit(&entry->state, MR_PROCESS_UNTRACED, memory_order_release);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The recorder: what every hook calls to write events. Lives in the traced process; libc only.
+ *
+ *     if (mr_level_is_on(MR_LEVEL_dataflow))
+ *             mr_emit(node_instant, .node = node, .step = step);
+ *
+ * How an event is written, with no lock, no locked instruction and no system call:
+ *
+ *     thread-local        ┌───────────────┐        shared arena
+ *     struct mr_thread    │ generation    │        ┌─────────────────────────────┐
+ *                         │ depth         │   ┌───►│ packet  ▒▒▒▒▒▒▒▒            │
+ *                         │ writers[0] ───┼───┤    └─────────────────────────────┘
+ *                         │ writers[1]    │   └───►  slot: committed_bytes, last_ticks, open intervals
+ *                         │ writers[2]    │
+ *                         └───────────────┘
+ *
+ *   1. depth rises. A signal handler that interrupts from here on sees it and uses the next writer,
+ *      with a packet and a stream of its own; so nothing a handler does can disturb a half-written event,
+ *      and times never decrease within a stream.
+ *   2. room is checked, then the clock is read, the bytes are stored,
+ *   3. and a release store of committed_bytes makes the event part of the trace. depth falls.
+ *
+ * After fork the child must not write into its parent's packet. The generation of the process lives
+ * in a page that the kernel empties in every child, however it was made (MADV_WIPEONFORK); a thread
+ * whose own generation differs takes the slow path and begins anew. The same test covers a thread's first
+ * event. (vfork children share all memory with the waiting parent and simply write as the parent.)
+ *
+ * On any failure the event is counted as lost, by reason, in the process's entry of the arena.
+ */
+#ifndef MR_RECORD_RECORDER_H
+#define MR_RECORD_RECORDER_H
+
+#include <string.h>
+
+#include "record/arena.h"
+#include "record/ticks.h"
+#include "schema/schema.h"
+
+enum {
+	MR_WRITERS = 3,         /* the thread, a signal handler on top of it, another on top of that */
+	MR_TEXT_MAX = 16 << 10,                     /* bytes; longer texts are cut */
+	MR_EVENT_MAX_BYTES = MR_TEXT_MAX + 256, /* fields and text of one event */
+};
+
+/* Where one nesting level of a thread writes. */
+struct mr_writer {
+	uint8_t *cursor; /* next event; NULL: no packet */
+	uint8_t *limit;  /* an event may start below limit - its size */
+	struct mr_slot *slot;
+	uint32_t slot_index;
+	uint32_t open_count; /* intervals begun and not ended */
+	uint32_t freed_seen; /* arena->freed when it last looked for a slot */
+	bool found_none;     /* ... and there was none */
+	uint32_t packets;    /* begun so far */
+	uint64_t discarded;  /* events lost since the last packet was claimed */
+};
+
+static inline uint8_t *mr_writer_packet(const struct mr_writer *writer)
+{
+	return writer->limit - MR_PACKET_ROOM_BYTES;
+}
+
+struct mr_thread {
+	uint64_t generation; /* equal to the process's: everything below is valid */
+	uint32_t depth;      /* writers in use */
+	uint32_t tid;
+	uint8_t destructor_rounds;
+	bool started; /* thread_start has been written */
+	bool ended; /* its last packet has been handed over */
+	char name[16]; /* when it started; 16 bytes are the kernel's limit */
+	struct mr_writer writers[MR_WRITERS];
+};
+
+/* State of the process that a forked child must find empty. */
+struct mr_process {
+	uint64_t generation; /* number of the process in this run; 0: not attached, or just forked */
+	int32_t slot;        /* of its entry in the arena */
+	_Atomic uint32_t restart_lock;    /* tid of the thread that attaches the child */
+	_Atomic uint32_t definition_lock; /* tid of the holder */
+	struct mr_writer definitions;
+};
+
+/* The kernel can only empty whole pages: this one shares its page with nothing else. */
+union mr_process_page {
+	struct mr_process process;
+	char page[64 << 10];
+} __attribute__((aligned(64 << 10)));
+
+#pragma GCC visibility push(hidden)
+extern _Thread_local struct mr_thread mr_self __attribute__((tls_model("initial-exec")));
+extern union mr_process_page mr_process_page;
+extern struct mr_arena *mr_arena;         /* NULL: not attached */
+extern const _Atomic uint32_t *mr_levels; /* never NULL */
+extern bool mr_ticks_are_counter;
+#pragma GCC visibility pop
+
+#define mr_this_process (mr_process_page.process)
+
+/* ---- process.c ------------------------------------------------------------------------------- */
+
+/* Attaches the process to the arena file at PATH. On any failure the process is simply not traced. */
+void mr_process_attach(const char *arena_path);
+
+/* Uses an arena that is already mapped: for `record` itself, and for tests. */
+void mr_process_attach_mapped(struct mr_arena *arena);
+
+/* Takes a forked child's own place in the arena; false if it gets none. */
+bool mr_process_restart(void);
+
+/* Notes that the process exits in an orderly way. Its packets stay open: other destructors may still
+ * have something to say, and record takes them when the process is gone. */
+void mr_process_end(void);
+
+/* Lists a program that is about to run without the library, and why. */
+void mr_process_note_untraced(uint32_t pid, const char *program, enum mr_untraced_reason reason);
+
+void mr_count_loss(enum mr_loss_reason reason, uint64_t count);
+
+/* ---- writer.c -------------------------------------------------------------------------------- */
+
+/* A writer without a packet. */
+void mr_writer_reset(struct mr_writer *writer);
+
+/* Gets the writer a packet; false if there is none to be had. */
+bool mr_writer_claim(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid, uint8_t depth);
+
+/* Replaces the writer's full packet by an empty one; open intervals move along. */
+bool mr_writer_next_packet(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid,
+			   uint8_t depth);
+
+/* Gives the packet to record. `owner_ended`: it was the thread's last. */
+void mr_writer_hand_over(struct mr_writer *writer, bool owner_ended);
+
+/* Writes an event's header where the writer stands and returns where its fields go; the writer has
+ * room for it. Long pauses and a clock that runs backwards are dealt with. */
+uint8_t *mr_writer_put_header(struct mr_writer *writer, uint8_t event, uint64_t *ret_ticks);
+
+/* ---- thread.c -------------------------------------------------------------------------------- */
+
+/* The slow way to reserve: first event, full packet, long pause, signal handler, no packet. */
+uint8_t *mr_reserve_slow(uint8_t event, size_t bytes, uint64_t *ret_ticks);
+
+/* Writes an event whose last field is a text. */
+void mr_emit_text_bytes(uint8_t event, const void *payload, size_t bytes, const char *text);
+
+/* Makes the key whose destructor ends threads; once per program. */
+void mr_thread_prepare(void);
+
+/* Ends the calling thread's recording and hands its packets over. */
+void mr_thread_end(void);
+
+/* ---- define.c: each returns the new id, or 0 if it could not be defined ------------------------ */
+
+uint32_t mr_define_string(const char *text);
+uint32_t mr_define_graph(uint32_t name);
+uint32_t mr_define_node(uint32_t graph, uint32_t name, uint32_t type, uint32_t device);
+void mr_define_edge(const struct mr_event_def_edge *edge);
+uint32_t mr_define_device(uint32_t name, uint32_t clock, enum mr_device_kind kind);
+uint32_t mr_define_queue(uint32_t device, uint32_t name);
+uint32_t mr_define_clock(uint32_t name, uint64_t ticks_per_second);
+
+/* Writes any event into the process's definition stream; `text` is its str field, or NULL. */
+bool mr_define_event(uint8_t event, const void *payload, size_t bytes, const char *text);
+
+/* The id that the next definition gets. */
+uint32_t mr_definition_next(void);
+
+/* ---- writing an event ----------------------------------------------------------------------------- */
+
+static inline bool mr_level_is_on(enum mr_level level)
+{
+	return mr_unlikely(atomic_load_explicit(mr_levels, memory_order_relaxed) & level);
+}
+
+static inline uint64_t mr_ticks_now(void)
+{
+	return mr_likely(mr_ticks_are_counter) ? mr_ticks_of_counter()
+					       : mr_ticks_of_system(CLOCK_MONOTONIC);
+}
+
+/* Keeps the compiler from moving stores across: a signal handler of the same thread may look. */
+#define mr_signal_fence() atomic_signal_fence(memory_order_seq_cst)
+
+/* Reserves room for an event whose fixed part is `bytes` long, writes its header and returns where
+ * its fields go, or NULL if it is lost. A pointer must be followed by mr_commit(). */
+static inline uint8_t *mr_reserve(uint8_t event, size_t bytes, uint64_t *ret_ticks)
+{
+	struct mr_thread *thread = &mr_self;
+	uint32_t depth = thread->depth;
+	if (mr_unlikely(thread->generation != mr_this_process.generation || depth != 0))
+		return mr_reserve_slow(event, bytes, ret_ticks);
+	thread->depth = 1;
+	mr_signal_fence();
+	struct mr_writer *writer = &thread->writers[0];
+	uint8_t *at = writer->cursor;
+	if (mr_unlikely(at + MR_COMPACT_HEADER_BYTES + bytes > writer->limit)) {
+		thread->depth = 0;
+		return mr_reserve_slow(event, bytes, ret_ticks);
+	}
+	uint64_t now = mr_ticks_now();
+	/* Unsigned: also true when the clock went backwards. */
+	if (mr_unlikely(now - writer->slot->last_ticks > UINT32_MAX)) {
+		thread->depth = 0;
+		return mr_reserve_slow(event, bytes, ret_ticks);
+	}
+	writer->slot->last_ticks = now;
+	uint32_t low = (uint32_t)now;
+	at[0] = event;
+	memcpy(at + 1, &low, sizeof low);
+	*ret_ticks = now;
+	return at + MR_COMPACT_HEADER_BYTES;
+}
+
+/* Publishes the event that ends at `end`, together with the number of intervals now open, and lets
+ * signal handlers use the writer again. One store: a killed program never leaves one without the other. */
+static inline void mr_commit_open(uint8_t *end, uint32_t open_count)
+{
+	struct mr_thread *thread = &mr_self;
+	struct mr_writer *writer = &thread->writers[thread->depth - 1];
+	writer->cursor = end;
+	writer->open_count = open_count;
+	atomic_store_explicit(&writer->slot->progress,
+			      mr_slot_progress((uint32_t)(end - mr_writer_packet(writer)), open_count),
+			      memory_order_release);
+	mr_signal_fence();
+	thread->depth--;
+}
+
+static inline void mr_commit(uint8_t *end)
+{
+	mr_commit_open(end, mr_self.writers[mr_self.depth - 1].open_count);
+}
+
+/* Gives up what mr_reserve() returned. */
+static inline void mr_cancel(void)
+{
+	mr_signal_fence();
+	mr_self.depth--;
+}
+
+/* mr_emit(node_instant, .node = 7, .step = 1): writes one event without a text. */
+#define mr_emit(event, ...)                                                                        \
+	do {                                                                                       \
+		const struct mr_event_##event payload_ = {__VA_ARGS__};                            \
+		uint64_t ticks_;                                                                   \
+		uint8_t *at_ = mr_reserve(MR_EVENT_##event, sizeof payload_, &ticks_);             \
+		if (mr_likely(at_ != NULL)) {                                                      \
+			memcpy(at_, &payload_, sizeof payload_);                                   \
+			mr_commit(at_ + sizeof payload_);                                          \
+		}                                                                                  \
+	} while (0)
+
+/* mr_emit_text(thread_name, name, ...): the same for an event whose last field is a text. */
+#define mr_emit_text(event, text, ...)                                                             \
+	do {                                                                                       \
+		const struct mr_event_##event payload_ = {__VA_ARGS__};                            \
+		mr_emit_text_bytes(MR_EVENT_##event, &payload_, sizeof payload_, (text));          \
+	} while (0)
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a thread does off the fast path: its first event, the next packet, its end.
+ */
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/interval.h"
+#include "record/recorder.h"
+
+_Thread_local struct mr_thread mr_self __attribute__((tls_model("initial-exec")));
+
+enum {
+	/* Destructors of other keys may still record: ours asks to be called again this often. */
+	MR_DESTRUCTOR_ROUNDS = 3,
+};
+
+static pthread_key_t thread_key;
+static bool thread_key_is_made;
+
+/* False before the thread's first event, and in a forked child that has not recorded yet. */
+static bool thread_is_current(const struct mr_thread *thread)
+{
+	return thread->generation != 0 && thread->generation == mr_this_process.generation;
+}
+
+static void on_thread_exit(void *thread)
+{
+	if (!thread_is_current(&mr_self))
+		return;
+	if (++mr_self.destructor_rounds < MR_DESTRUCTOR_ROUNDS)
+		pthread_setspecific(thread_key, thread);
+	else
+		mr_thread_end();
+}
+
+void mr_thread_prepare(void)
+{
+	if (!thread_key_is_made)
+		thread_key_is_made = pthread_key_create(&thread_key, on_thread_exit) == 0;
+}
+
+/* Forgets everything from before a fork, and takes the process's generation. */
+static bool thread_restart(struct mr_thread *thread)
+{
+	if (!mr_arena || (mr_this_process.generation == 0 && !mr_process_restart()))
+		return false;
+	*thread = (struct mr_thread){.depth = thread->depth};
+	for (int i = 0; i < MR_WRITERS; i++)
+		mr_writer_reset(&thread->writers[i]);
+	prctl(PR_GET_NAME, thread->name, 0, 0, 0);
+	thread->tid = (uint32_t)syscall(SYS_gettid);
+	if (thread_key_is_made)
+		pthread_setspecific(thread_key, thread);
+	thread->generation = mr_this_process.generation;
+	return true;
+}
+
+/* These two need no commit: the event that made room is committed after them, and with them. */
+static void put_text_event(struct mr_writer *writer, uint8_t event, const char *text)
+{
+	uint64_t ticks;
+	uint8_t *at = mr_writer_put_header(writer, event, &ticks);
+	size_t bytes = strlen(text) + 1;
+	memcpy(at, text, bytes);
+	writer->cursor = at + bytes;
+}
+
+static void put_loss(struct mr_writer *writer, uint64_t count)
+{
+	const struct mr_event_loss loss = {.count = count, .reason = MR_loss_reason_no_free_packet};
+	uint64_t ticks;
+	uint8_t *at = mr_writer_put_header(writer, MR_EVENT_loss, &ticks);
+	memcpy(at, &loss, sizeof loss);
+	writer->cursor = at + sizeof loss;
+}
+
+/* Gets the writer a packet with room for `bytes` more. */
+static bool make_room(struct mr_thread *thread, uint32_t depth, size_t bytes)
+{
+	struct mr_writer *writer = &thread->writers[depth];
+	if (writer->cursor && writer->cursor + bytes <= writer->limit)
+		return true;
+	if (writer->cursor)
+		return mr_writer_next_packet(writer, MR_PACKET_EVENTS, thread->tid, (uint8_t)depth);
+	uint64_t lost = writer->discarded;
+	if (!mr_writer_claim(writer, MR_PACKET_EVENTS, thread->tid, (uint8_t)depth))
+		return false;
+	if (lost)
+		put_loss(writer, lost);
+	if (depth == 0 && !thread->started) {
+		put_text_event(writer, MR_EVENT_thread_start, thread->name);
+		thread->started = true;
+	}
+	return true;
+}
+
+uint8_t *mr_reserve_slow(uint8_t event, size_t bytes, uint64_t *ret_ticks)
+{
+	struct mr_thread *thread = &mr_self;
+	uint32_t depth = thread->depth;
+	if (depth >= MR_WRITERS) {
+		mr_count_loss(MR_loss_reason_signal_nesting, 1);
+		return NULL;
+	}
+	thread->depth = depth + 1;
+	mr_signal_fence();
+	enum mr_loss_reason reason = MR_loss_reason_no_free_packet;
+	if (!thread_is_current(thread) && !thread_restart(thread)) {
+		thread->depth = depth;
+		return NULL;
+	}
+	if (thread->ended)
+		reason = MR_loss_reason_thread_ending;
+	else if (bytes > MR_EVENT_MAX_BYTES)
+		reason = MR_loss_reason_too_large;
+	else if (make_room(thread, depth, MR_EXTENDED_HEADER_BYTES + bytes))
+		return mr_writer_put_header(&thread->writers[depth], event, ret_ticks);
+	thread->writers[depth].discarded++;
+	mr_signal_fence();
+	thread->depth = depth;
+	mr_count_loss(reason, 1);
+	return NULL;
+}
+
+void mr_emit_text_bytes(uint8_t event, const void *payload, size_t bytes, const char *text)
+{
+	size_t length = strnlen(text, MR_TEXT_MAX - 1);
+	uint64_t ticks;
+	uint8_t *at = mr_reserve(event, bytes + length + 1, &ticks);
+	if (!at)
+		return;
+	memcpy(at, payload, bytes);
+	memcpy(at + bytes, text, length);
+	at[bytes + length] = 0;
+	mr_commit(at + bytes + length + 1);
+}
+
+struct mr_interval mr_interval_begin_slow(uint8_t event, uint32_t what, uint64_t step)
+{
+	struct mr_thread *thread = &mr_self;
+	struct mr_interval interval = {.what = what, .step = step, .depth = UINT32_MAX};
+	uint32_t depth = thread->depth;
+	if (depth < MR_WRITERS) {
+		thread->depth = depth + 1;
+		mr_signal_fence();
+		bool ready = thread_is_current(thread) || thread_restart(thread);
+		if (ready && !thread->ended && make_room(thread, depth, 0)) {
+			interval = mr_writer_open(&thread->writers[depth], event, what, step);
+			mr_signal_fence();
+			thread->depth = depth;
+			return interval;
+		}
+		mr_signal_fence();
+		thread->depth = depth;
+	}
+	/* It cannot be kept open; its end is recorded all the same if a packet is there by then. */
+	interval.start_ticks = mr_ticks_now();
+	interval.tid = thread->tid;
+	return interval;
+}
+
+void mr_interval_abandon(const struct mr_interval *interval)
+{
+	struct mr_writer *writer = &mr_self.writers[0];
+	if (mr_self.depth != 0 || interval->tid != mr_self.tid || interval->depth >= writer->open_count)
+		return;
+	writer->open_count = interval->depth;
+}
+
+void mr_thread_end(void)
+{
+	struct mr_thread *thread = &mr_self;
+	if (thread->ended || !thread_is_current(thread))
+		return;
+	char name[sizeof thread->name] = "";
+	prctl(PR_GET_NAME, name, 0, 0, 0);
+	if (strcmp(name, thread->name) != 0)
+		mr_emit_text(thread_name, name);
+	mr_emit(thread_end);
+	thread->ended = true;
+	for (uint32_t i = thread->depth; i < MR_WRITERS; i++)
+		mr_writer_hand_over(&thread->writers[i], true);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writers and their packets: claiming, filling up, handing over. Called with the writer reserved for the
+ * caller (thread->depth raised, or the definition lock held).
+ */
+#include "record/recorder.h"
+
+/* A writer without a packet points here, so that an event begun before a fork in a signal handler and
+ * committed after it writes to nowhere instead of crashing the program. */
+static struct mr_slot nowhere;
+
+static void detach_packet(struct mr_writer *writer)
+{
+	writer->slot = &nowhere;
+	writer->cursor = NULL;
+	writer->limit = NULL;
+}
+
+void mr_writer_reset(struct mr_writer *writer)
+{
+	*writer = (struct mr_writer){0};
+	detach_packet(writer);
+}
+
+static void attach_packet(struct mr_writer *writer, uint32_t index)
+{
+	uint8_t *packet = (uint8_t *)mr_arena_packet(mr_arena, index);
+	writer->slot = mr_arena_slot(mr_arena, index);
+	writer->slot_index = index;
+	writer->cursor = packet + sizeof(struct mr_packet);
+	writer->limit = packet + MR_PACKET_ROOM_BYTES;
+}
+
+static void start_packet(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid,
+			 uint8_t depth, uint64_t not_before)
+{
+	uint64_t now = mr_ticks_now();
+	struct mr_packet *packet = mr_arena_packet(mr_arena, writer->slot_index);
+	*packet = (struct mr_packet){
+		.header = {.magic = MR_CTF_MAGIC, .stream_class = MR_STREAM_USER},
+		.context = {.begin_ticks = mr_max(now, not_before),
+			    .process = (uint32_t)mr_this_process.generation,
+			    .pid = mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid,
+			    .tid = tid,
+			    .kind = kind,
+			    .depth = depth},
+	};
+	memcpy(packet->header.trace_uuid, mr_arena->trace_uuid, sizeof packet->header.trace_uuid);
+	struct mr_slot *slot = writer->slot;
+	slot->last_ticks = packet->context.begin_ticks;
+	slot->discarded_events = mr_take(writer->discarded);
+	slot->owner_packet = writer->packets++;
+	slot->owner_ended = false;
+	atomic_store_explicit(&slot->progress,
+			      mr_slot_progress(sizeof(struct mr_packet), writer->open_count),
+			      memory_order_release);
+}
+
+/* An index, or MR_ARENA_NO_SLOT. Does not look again until record has freed something. */
+static int32_t find_slot(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid)
+{
+	uint32_t freed = atomic_load_explicit(&mr_arena->freed, memory_order_acquire);
+	if (writer->found_none && freed == writer->freed_seen)
+		return MR_ARENA_NO_SLOT;
+	int32_t index = mr_arena_claim(mr_arena, kind, (uint32_t)mr_this_process.slot, tid);
+	writer->found_none = index == MR_ARENA_NO_SLOT;
+	writer->freed_seen = freed;
+	return index;
+}
+
+bool mr_writer_claim(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid, uint8_t depth)
+{
+	int32_t index = find_slot(writer, kind, tid);
+	if (index == MR_ARENA_NO_SLOT) {
+		detach_packet(writer);
+		return false;
+	}
+	attach_packet(writer, (uint32_t)index);
+	start_packet(writer, kind, tid, depth, 0);
+	return true;
+}
+
+void mr_writer_hand_over(struct mr_writer *writer, bool owner_ended)
+{
+	if (!writer->cursor)
+		return;
+	_Atomic uint64_t *state = mr_arena_state(mr_arena, writer->slot_index);
+	uint64_t word = atomic_load_explicit(state, memory_order_relaxed);
+	writer->slot->owner_ended = owner_ended;
+	/* Release: pairs with record's acquire before it reads the packet. */
+	atomic_store_explicit(state,
+			      (word & ~(UINT64_C(0xff) << 56)) | (uint64_t)MR_SLOT_FULL << 56,
+			      memory_order_release);
+	detach_packet(writer);
+}
+
+bool mr_writer_next_packet(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid,
+			   uint8_t depth)
+{
+	struct mr_slot *full = writer->slot;
+	uint64_t last_ticks = full->last_ticks;
+	int32_t index = find_slot(writer, kind, tid);
+	if (index == MR_ARENA_NO_SLOT) {
+		/* Handing over without a successor frees memory for others; what is open now can
+		 * no longer be recovered should the program be killed. */
+		mr_count_loss(MR_loss_reason_deep_interval, mr_take(writer->open_count));
+		mr_writer_hand_over(writer, false);
+		return false;
+	}
+	struct mr_writer successor = *writer;
+	attach_packet(&successor, (uint32_t)index);
+	memcpy(successor.slot->open, full->open, sizeof full->open);
+	start_packet(&successor, kind, tid, depth, last_ticks);
+	mr_writer_hand_over(writer, false);
+	*writer = successor;
+	return true;
+}
+
+uint8_t *mr_writer_put_header(struct mr_writer *writer, uint8_t event, uint64_t *ret_ticks)
+{
+	uint8_t *at = writer->cursor;
+	uint64_t last = writer->slot->last_ticks;
+	uint64_t now = mr_ticks_now();
+	if (mr_unlikely(now < last)) {
+		/* A stream's times must not decrease; that this one's did is counted. */
+		mr_count_loss(MR_loss_reason_clock_backwards, 1);
+		now = last;
+	}
+	writer->slot->last_ticks = now;
+	*ret_ticks = now;
+	if (now - last <= UINT32_MAX) {
+		uint32_t low = (uint32_t)now;
+		at[0] = event;
+		memcpy(at + 1, &low, sizeof low);
+		return at + MR_COMPACT_HEADER_BYTES;
+	}
+	at[0] = MR_EVENT_EXTENDED;
+	at[1] = event;
+	memcpy(at + 2, &now, sizeof now);
+	return at + MR_EXTENDED_HEADER_BYTES;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Findings as text for people and as JSON for programs. The JSON is complete and documented in
+ * doc/json.md; the text shortens long tables, which then end with a row for all the others.
+ */
+#ifndef MR_REPORT_REPORT_H
+#define MR_REPORT_REPORT_H
+
+#include <stdio.h>
+
+#include "analysis/finding.h"
+#include "analysis/summary.h"
+
+struct mr_text_style {
+	uint32_t width; /* columns of the page */
+	bool colour;
+	bool utf8;
+	bool brief; /* of what is fine only the first sentence */
+};
+
+void mr_report_print_text(const struct mr_summary *summary, const struct mr_findings *findings,
+			  const struct mr_text_style *style, FILE *file);
+
+/* 0, or -EIO with a cause. */
+int mr_report_print_json(const struct mr_summary *summary, const struct mr_findings *findings,
+			 FILE *file);
+
+/* One table, indented by two columns. */
+void mr_finding_table_print(const struct mr_finding_table *table, const struct mr_text_style *style,
+			    FILE *file);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tables as text: columns as wide as their widest cell, the widest texts cut where the page is too
+ * narrow, numbers to the right, long tables ended by the sum of the other rows.
+ */
+#include "report/format.h"
+#include "report/report.h"
+
+#include <string.h>
+
+enum {
+	MAX_COLUMNS = 16,
+	MAX_ROWS = 20,
+	MIN_TEXT_WIDTH = 8,
+	INDENT = 2,
+	GAP = 2,
+};
+
+struct layout {
+	const struct mr_finding_table *table;
+	const struct mr_text_style *style;
+	FILE *file;
+	uint32_t shown_rows;
+	bool is_hidden[MAX_COLUMNS];
+	size_t width[MAX_COLUMNS];
+	size_t percent_width[MAX_COLUMNS]; /* 0: no percentages beside the column */
+};
+
+static bool is_text(const struct layout *layout, uint32_t column)
+{
+	return layout->table->columns[column].unit == MR_UNIT_TEXT;
+}
+
+static void format_number(const struct layout *layout, uint32_t column, int64_t number, char *to)
+{
+	switch (layout->table->columns[column].unit) {
+	case MR_UNIT_NS:
+		if (number == MR_NO_VALUE)
+			strcpy(to, "not known");
+		else
+			mr_format_ns(to, number, layout->style->utf8);
+		break;
+	case MR_UNIT_BYTES:
+		mr_format_bytes(to, number);
+		break;
+	case MR_UNIT_COUNT:
+		if (number == MR_NO_VALUE)
+			strcpy(to, "-");
+		else
+			mr_format_count(to, number);
+		break;
+	default:
+		snprintf(to, MR_FORMAT_BYTES, "%lld", (long long)number);
+	}
+}
+
+/* ---- the rows that are not shown ----------------------------------------------------------------- */
+
+static bool is_additive(const struct layout *layout, uint32_t column)
+{
+	return layout->table->columns[column].flags & (MR_COLUMN_BREAKDOWN | MR_COLUMN_SUM);
+}
+
+static int64_t sum_others(const struct layout *layout, uint32_t column)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t row = layout->shown_rows; row < layout->table->row_count; row++)
+		sum += (uint64_t)mr_finding_value(layout->table, row, column)->number;
+	return (int64_t)sum;
+}
+
+/* ---- widths --------------------------------------------------------------------------------------- */
+
+static bool is_same(const struct layout *layout, uint32_t column, uint32_t row)
+{
+	const union mr_value *first = mr_finding_value(layout->table, 0, column);
+	const union mr_value *value = mr_finding_value(layout->table, row, column);
+
+	return is_text(layout, column) ? strcmp(first->text, value->text) == 0
+				       : first->number == value->number;
+}
+
+/* A name that is the same in all rows tells nothing; nor does one that is empty. */
+static bool is_useless(const struct layout *layout, uint32_t column)
+{
+	enum mr_unit unit = layout->table->columns[column].unit;
+
+	if (column == 0 || (unit != MR_UNIT_TEXT && unit != MR_UNIT_NUMBER))
+		return false;
+	for (uint32_t row = 1; row < layout->table->row_count; row++)
+		if (!is_same(layout, column, row))
+			return false;
+	return layout->table->row_count > 1 ||
+	       (unit == MR_UNIT_TEXT && *mr_finding_value(layout->table, 0, column)->text == '\0');
+}
+
+static void widen_number(struct layout *layout, uint32_t column, int64_t number)
+{
+	char cell[MR_FORMAT_BYTES];
+
+	format_number(layout, column, number, cell);
+	layout->width[column] = mr_max(layout->width[column], mr_text_width(cell));
+}
+
+static void measure_column(struct layout *layout, uint32_t column)
+{
+	const struct mr_finding_table *table = layout->table;
+	const struct mr_finding_column *desc = &table->columns[column];
+
+	layout->is_hidden[column] = is_useless(layout, column);
+	layout->width[column] = mr_text_width(desc->title);
+	for (uint32_t row = 0; row < layout->shown_rows; row++) {
+		const union mr_value *value = mr_finding_value(table, row, column);
+
+		if (is_text(layout, column))
+			layout->width[column] =
+				mr_max(layout->width[column], mr_text_width(value->text));
+		else
+			widen_number(layout, column, value->number);
+	}
+	if (layout->shown_rows < table->row_count && is_additive(layout, column))
+		widen_number(layout, column, sum_others(layout, column));
+	if (desc->unit == MR_UNIT_NS && table->wholes[column] > 0 && table->row_count > 1)
+		layout->percent_width[column] = strlen("100.0%");
+}
+
+static size_t total_width(const struct layout *layout)
+{
+	size_t total = INDENT;
+
+	for (uint32_t column = 0; column < layout->table->column_count; column++) {
+		if (layout->is_hidden[column])
+			continue;
+		total += layout->width[column] + GAP;
+		if (layout->percent_width[column])
+			total += layout->percent_width[column] + 1;
+	}
+	return total - GAP;
+}
+
+/* Takes columns from the widest text, one by one, until the page is wide enough. */
+static void shrink(struct layout *layout)
+{
+	while (total_width(layout) > layout->style->width) {
+		uint32_t widest = MAX_COLUMNS;
+
+		for (uint32_t column = 0; column < layout->table->column_count; column++)
+			if (is_text(layout, column) && !layout->is_hidden[column] &&
+			    layout->width[column] > MIN_TEXT_WIDTH &&
+			    (widest == MAX_COLUMNS ||
+			     layout->width[column] > layout->width[widest]))
+				widest = column;
+		if (widest == MAX_COLUMNS)
+			return;
+		layout->width[widest]--;
+	}
+}
+
+/* ---- printing ------------------------------------------------------------------------------------- */
+
+/* The last visible column gets no padding on its right. */
+static bool is_last(const struct layout *layout, uint32_t column)
+{
+	for (uint32_t i = column + 1; i < layout->table->column_count; i++)
+		if (!layout->is_hidden[i])
+			return false;
+	return true;
+}
+
+static void print_cell(const struct layout *layout, uint32_t column, const char *text)
+{
+	size_t width = layout->width[column], used = mr_text_width(text);
+	int padding = (int)(width > used ? width - used : 0);
+
+	if (!is_text(layout, column))
+		fprintf(layout->file, "%*s%s", padding, "", text);
+	else
+		fprintf(layout->file, "%s%*s", text, is_last(layout, column) ? 0 : padding, "");
+}
+
+static void print_text(const struct layout *layout, uint32_t column, const char *text)
+{
+	char cut[4 * layout->width[column] + 4];
+
+	mr_text_fit(cut, text, layout->width[column]);
+	print_cell(layout, column, cut);
+}
+
+static void print_number(const struct layout *layout, uint32_t column, int64_t number)
+{
+	char cell[MR_FORMAT_BYTES];
+
+	format_number(layout, column, number, cell);
+	print_cell(layout, column, cell);
+	if (layout->percent_width[column]) {
+		mr_format_percent(cell, number, layout->table->wholes[column]);
+		fprintf(layout->file, " %*s", (int)layout->percent_width[column], cell);
+	}
+}
+
+static void begin_cell(const struct layout *layout, uint32_t column)
+{
+	fprintf(layout->file, "%*s", column == 0 ? INDENT : GAP, "");
+}
+
+static void print_head(const struct layout *layout)
+{
+	fputs(layout->style->colour ? "\033[2m" : "", layout->file);
+	for (uint32_t column = 0; column < layout->table->column_count; column++) {
+		if (layout->is_hidden[column])
+			continue;
+		begin_cell(layout, column);
+		print_cell(layout, column, layout->table->columns[column].title);
+		if (layout->percent_width[column] && !is_last(layout, column))
+			fprintf(layout->file, "%*s", (int)layout->percent_width[column] + 1, "");
+	}
+	fputs(layout->style->colour ? "\033[0m\n" : "\n", layout->file);
+}
+
+static void print_row(const struct layout *layout, uint32_t row)
+{
+	for (uint32_t column = 0; column < layout->table->column_count; column++) {
+		const union mr_value *value = mr_finding_value(layout->table, row, column);
+
+		if (layout->is_hidden[column])
+			continue;
+		begin_cell(layout, column);
+		if (is_text(layout, column))
+			print_text(layout, column, value->text);
+		else
+			print_number(layout, column, value->number);
+	}
+	fputc('\n', layout->file);
+}
+
+static void print_others(const struct layout *layout)
+{
+	const struct mr_finding_table *table = layout->table;
+	char count[MR_FORMAT_BYTES + 16];
+
+	snprintf(count, sizeof count, "(%u others)", table->row_count - layout->shown_rows);
+	for (uint32_t column = 0; column < table->column_count; column++) {
+		if (layout->is_hidden[column])
+			continue;
+		begin_cell(layout, column);
+		if (column == 0)
+			print_cell(layout, column, count);
+		else if (is_additive(layout, column))
+			print_number(layout, column, sum_others(layout, column));
+		else
+			print_cell(layout, column, "");
+	}
+	fputc('\n', layout->file);
+}
+
+void mr_finding_table_print(const struct mr_finding_table *table, const struct mr_text_style *style,
+			    FILE *file)
+{
+	struct layout layout = {.table = table, .style = style, .file = file};
+
+	/* Not two lines to say that one was left out. */
+	layout.shown_rows = table->row_count > MAX_ROWS + 1 ? MAX_ROWS : table->row_count;
+	for (uint32_t column = 0; column < table->column_count; column++)
+		measure_column(&layout, column);
+	shrink(&layout);
+	print_head(&layout);
+	for (uint32_t row = 0; row < layout.shown_rows; row++)
+		print_row(&layout, row);
+	if (layout.shown_rows < table->row_count)
+		print_others(&layout);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/format.h"
+
+struct page {
+	const struct mr_summary *summary;
+	const struct mr_text_style *style;
+	FILE *file;
+};
+
+static const char *code(const struct page *page, const char *colour)
+{
+	return page->style->colour ? colour : "";
+}
+
+#define BOLD   "\033[1m"
+#define YELLOW "\033[33m"
+#define NORMAL "\033[0m"
+
+/* ---- what ran ------------------------------------------------------------------------------------- */
+
+static void print_line(const struct page *page, const char *label, const char *text)
+{
+	size_t width = page->style->width > 12 ? page->style->width - 12 : 1;
+	char cut[4 * width + 4];
+
+	mr_text_fit(cut, text, width);
+	fprintf(page->file, "%-10s  %s\n", label, cut);
+}
+
+static void print_exit(const struct page *page)
+{
+	const struct mr_summary *summary = page->summary;
+	char wall[MR_FORMAT_BYTES], line[2 * MR_FORMAT_BYTES + 32];
+
+	mr_format_ns(wall, summary->wall_ns, page->style->utf8);
+	switch (summary->exit_kind) {
+	case MR_EXIT_CODE:
+		snprintf(line, sizeof line, "%s, exit status %d", wall, summary->exit_value);
+		break;
+	case MR_EXIT_SIGNAL:
+		snprintf(line, sizeof line, "%s, killed by signal %d (%s)", wall,
+			 summary->exit_value, strsignal(summary->exit_value));
+		break;
+	case MR_EXIT_UNKNOWN:
+		snprintf(line, sizeof line, "%s", wall);
+		break;
+	}
+	print_line(page, "ran for", line);
+}
+
+static void print_summary(const struct page *page)
+{
+	const struct mr_summary *summary = page->summary;
+	char events[MR_FORMAT_BYTES], bytes[MR_FORMAT_BYTES], line[160];
+
+	print_line(page, "trace", summary->path);
+	if (summary->command)
+		print_line(page, "command", summary->command);
+	print_exit(page);
+	mr_format_count(events, (int64_t)summary->event_count);
+	mr_format_bytes(bytes, (int64_t)summary->event_bytes);
+	snprintf(line, sizeof line, "%u process%s, %u thread%s, %s events in %s",
+		 summary->process_count, summary->process_count == 1 ? "" : "es",
+		 summary->thread_count, summary->thread_count == 1 ? "" : "s", events, bytes);
+	print_line(page, "recorded", line);
+}
+
+/* ---- findings ------------------------------------------------------------------------------------- */
+
+/* Words of a text, broken so that no line exceeds the page. */
+static void print_wrapped(const struct page *page, const char *text, size_t column, size_t indent)
+{
+	const char *separator = "";
+
+	while (*text) {
+		size_t length = strcspn(text, " ");
+
+		if (*separator && column + 1 + length > page->style->width) {
+			fprintf(page->file, "\n%*s", (int)indent, "");
+			column = indent;
+			separator = "";
+		}
+		fputs(separator, page->file);
+		for (size_t i = 0; i < length; i++)
+			fputc((unsigned char)text[i] < ' ' ? '?' : text[i], page->file);
+		column += length + strlen(separator);
+		separator = " ";
+		text += length + strspn(text + length, " ");
+	}
+	fputc('\n', page->file);
+}
+
+/* In brief, what is fine is said only where nothing else is, and only the first of it. */
+static bool is_shown(const struct page *page, const struct mr_finding *finding, size_t index)
+{
+	if (!page->style->brief || finding->sentences.items[index].severity > MR_SEVERITY_FINE)
+		return true;
+	return finding->severity == MR_SEVERITY_FINE && index == 0;
+}
+
+static void print_sentences(const struct page *page, const struct mr_finding *finding)
+{
+	for (size_t i = 0; i < finding->sentences.count; i++) {
+		const struct mr_sentence *sentence = &finding->sentences.items[i];
+		bool is_warning = sentence->severity == MR_SEVERITY_WARNING;
+
+		if (!is_shown(page, finding, i))
+			continue;
+		fprintf(page->file, "  %s%s%s ", is_warning ? code(page, YELLOW) : "",
+			is_warning ? "!" : "-", is_warning ? code(page, NORMAL) : "");
+		print_wrapped(page, sentence->text, 4, 4);
+	}
+}
+
+static void print_evidence(const struct page *page, const struct mr_finding *finding)
+{
+	for (size_t i = 0; i < finding->evidence.count; i++) {
+		const struct mr_evidence *evidence = &finding->evidence.items[i];
+		int64_t offset_ns = evidence->start_ns - page->summary->first_ns;
+		char duration[MR_FORMAT_BYTES], what[4 * 40 + 4];
+
+		mr_format_ns(duration, evidence->duration_ns, page->style->utf8);
+		mr_text_fit(what, evidence->what, 40);
+		fprintf(page->file, "  %s %s: %s at %" PRId64 ".%09" PRId64 " s in %u/%u\n",
+			i == 0 ? "longest" : "       ", what, duration, offset_ns / 1000000000,
+			offset_ns % 1000000000, evidence->pid, evidence->tid);
+	}
+}
+
+static void print_finding(const struct page *page, const struct mr_finding *finding)
+{
+	fprintf(page->file, "\n%s%s%s\n", code(page, BOLD), finding->title, code(page, NORMAL));
+	print_sentences(page, finding);
+	for (size_t i = 0; i < finding->tables.count; i++) {
+		const struct mr_finding_table *table = finding->tables.items[i];
+
+		if (table->row_count == 0)
+			continue;
+		if (finding->tables.count > 1 || finding->sentences.count > 0)
+			fprintf(page->file, "\n%s:\n", table->title);
+		mr_finding_table_print(table, page->style, page->file);
+	}
+	if (finding->evidence.count) {
+		fputc('\n', page->file);
+		print_evidence(page, finding);
+	}
+}
+
+void mr_report_print_text(const struct mr_summary *summary, const struct mr_findings *findings,
+			  const struct mr_text_style *style, FILE *file)
+{
+	const struct page page = {summary, style, file};
+
+	print_summary(&page);
+	for (size_t i = 0; i < findings->list.count; i++)
+		print_finding(&page, findings->list.items[i]);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finds the packets of a stream file. A file holds whole packets and nothing else, each a multiple
+ * of eight bytes long. Where a packet cannot be, the search goes on, eight bytes further, for the
+ * next header that is sound in every respect: damage to one packet does not reach the next.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "trace/private.h"
+
+enum {
+	PACKET_ALIGNMENT = 8,
+	DAMAGES_MAX = 1000
+};
+
+int mr_trace_add_damage(struct mr_trace_private *trace, uint32_t file, uint64_t offset,
+			uint64_t lost_bytes, const char *reason)
+{
+	if (trace->damages.count == DAMAGES_MAX) {
+		trace->damages.items[DAMAGES_MAX - 1].lost_bytes += lost_bytes;
+		return 0;
+	}
+	if (trace->damages.count == DAMAGES_MAX - 1)
+		reason = "from here on there is more damage than can be listed";
+	struct mr_trace_damage damage = {
+		.file = trace->names.items[file],
+		.offset = offset,
+		.reason = strdup(reason),
+		.lost_bytes = lost_bytes,
+	};
+	if (!damage.reason || mr_vec_push(&trace->damages, damage) < 0) {
+		free(damage.reason);
+		return mr_fail_errno(ENOMEM, "list of damages");
+	}
+	return 0;
+}
+
+/* Why this cannot be a packet; NULL if it is one. */
+static const char *packet_fault(const struct mr_packet *packet, size_t available,
+				const uint8_t *uuid)
+{
+	if (available < sizeof *packet)
+		return "a packet's header is cut off";
+	if (packet->header.magic != MR_CTF_MAGIC)
+		return "no packet begins here";
+	if (memcmp(packet->header.trace_uuid, uuid, sizeof packet->header.trace_uuid) != 0)
+		return "the packet belongs to another trace";
+	if (packet->header.stream_class >= MR_STREAM_CLASSES)
+		return "the packet's stream class is not known";
+
+	const struct mr_packet_context *context = &packet->context;
+	uint64_t content_bytes = context->content_bits / 8;
+	if (context->packet_bits > 8 * (uint64_t)MR_PACKET_MAX_BYTES ||
+	    context->content_bits > context->packet_bits)
+		return "the packet's size cannot be";
+	if (context->content_bits % 8 || content_bytes < sizeof *packet ||
+	    context->packet_bits != 8 * mr_align_up(content_bytes, PACKET_ALIGNMENT))
+		return "the packet's size and the size of its content do not agree";
+	if (context->packet_bits / 8 > available)
+		return "the packet is cut off";
+	if (context->begin_ticks > context->end_ticks)
+		return "the packet ends before it begins";
+	if (context->kind > MR_PACKET_DEFINITIONS)
+		return "the packet's kind is not known";
+	return NULL;
+}
+
+/* Offset of the next sound packet, or the file's end. */
+static size_t find_packet(const struct mr_mapping *file, size_t offset, const uint8_t *uuid)
+{
+	for (; offset + sizeof(struct mr_packet) <= file->size; offset += PACKET_ALIGNMENT)
+		if (!packet_fault((const void *)(file->bytes + offset), file->size - offset, uuid))
+			return offset;
+	return file->size;
+}
+
+int mr_trace_scan_file(struct mr_trace_private *trace, uint32_t file)
+{
+	const struct mr_mapping *mapping = &trace->mappings.items[file];
+	const uint8_t *uuid = trace->metadata->identity.trace_uuid;
+	size_t offset = 0;
+	while (offset < mapping->size) {
+		const struct mr_packet *packet = (const void *)(mapping->bytes + offset);
+		const char *fault = packet_fault(packet, mapping->size - offset, uuid);
+		if (fault) {
+			size_t next = find_packet(mapping, offset + PACKET_ALIGNMENT, uuid);
+			if (mr_trace_add_damage(trace, file, offset, next - offset, fault) < 0)
+				return -ENOMEM;
+			offset = next;
+			continue;
+		}
+		struct mr_trace_packet found = {
+			.packet = packet,
+			.file_offset = offset,
+			.file = file,
+			.content_bytes = (uint32_t)(packet->context.content_bits / 8),
+		};
+		if (mr_vec_push(&trace->packets, found) < 0)
+			return mr_fail_errno(ENOMEM, "list of packets");
+		offset += packet->context.packet_bits / 8;
+	}
+	return 0;
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: messages, exit statuses, help, completion."""
+
+import json
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import unittest
+
+MILLRACE = os.environ["MILLRACE"]
+ROOT = pathlib.Path(os.environ["SOURCE_DIR"])
+
+
+def run(*arguments, **keywords):
+    return subprocess.run([MILLRACE, *arguments], capture_output=True, text=True, timeout=60,
+                          **keywords)
+
+
+def run_on_terminal(*arguments, **environment):
+    """What the program prints when its output is a terminal."""
+    primary, secondary = pty.openpty()
+    child = subprocess.Popen([MILLRACE, *arguments], stdout=secondary, stderr=secondary,
+                             env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment})
+    os.close(secondary)
+    output = b""
+    try:
+        while chunk := os.read(primary, 65536):
+            output += chunk
+    except OSError:  # the other side is closed
+        pass
+    os.close(primary)
+    child.wait(timeout=60)
+    return output.decode()
+
+
+class CommandLine(unittest.TestCase):
+    def check_refused(self, status, message, *arguments):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, status, arguments)
+        self.assertEqual(result.stdout, "", arguments)
+        self.assertTrue(result.stderr.startswith("millrace: "), result.stderr)
+        self.assertIn(message, result.stderr)
+
+    def test_alone(self):
+        result = run()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("Usage: millrace COMMAND", result.stdout)
+
+    def test_wrong_usage(self):
+        self.check_refused(2, "did you mean 'doctor'?", "docter")
+        self.check_refused(2, "unknown command 'zzzzzz'", "zzzzzz")
+        self.check_refused(2, "unknown command ''", "")
+        self.check_refused(2, "unknown option --bogus", "doctor", "--bogus")
+        self.check_refused(2, "--json takes no value", "version", "--json=1")
+        self.check_refused(2, "unexpected operand 'x'", "version", "x")
+        self.check_refused(2, "--list-options needs a value", "help", "--list-options")
+        self.check_refused(1, "unknown command 'x'", "help", "x")
+
+    def test_hostile_arguments(self):
+        self.check_refused(2, "unknown command", "x" * 100000)
+        self.check_refused(2, "unknown option", "doctor", "--" + "%s%n" * 1000)
+        self.check_refused(2, "unknown command", "\x1b[31m")
+
+    def test_help_everywhere(self):
+        self.assertEqual(run("--help").stdout, run("help").stdout)
+        for line in run("help", "--list-commands").stdout.splitlines():
+            name, summary = line.split("\t")
+            self.assertIn(summary, run("help").stdout)
+            self.assertEqual(run(name, "--help").stdout, run("help", name).stdout)
+            self.assertEqual(run(name, "-h").returncode, 0)
+
+    def test_version(self):
+        version = json.loads(run("version", "--json").stdout)
+        self.assertEqual(run("version").stdout, f"millrace {version['version']}\n")
+        self.assertEqual(run("--version").stdout, run("version").stdout)
+
+    def test_full_disk(self):
+        with open("/dev/full", "w") as full:
+            for command in (["version"], ["version", "--json"], ["help"]):
+                result = subprocess.run([MILLRACE, *command], stdout=full, stderr=subprocess.PIPE,
+                                        text=True)
+                self.assertEqual(result.returncode, 1, command)
+                self.assertIn("cannot be written", result.stderr)
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+
+    def test_colour(self):
+        self.assertNotIn("\x1b", run("doctor").stdout)
+        self.assertIn("\x1b[32m✓", run_on_terminal("doctor"))
+        self.assertNotIn("\x1b", run_on_terminal("doctor", NO_COLOR="1"))
+        self.assertNotIn("\x1b", run_on_terminal("doctor", TERM="dumb"))
+        self.assertNotIn("✓", run_on_terminal("doctor", LC_ALL="C"))
+
+
+class Doctor(unittest.TestCase):
+    def doctor(self, **keywords):
+        result = run("doctor", "--json", **keywords)
+        answer = json.loads(result.stdout)
+        self.assertEqual(result.returncode, 0 if answer["recording_works"] else 1)
+        return {each["name"]: each for each in answer["capabilities"]}, result.returncode
+
+    def test_states(self):
+        found, status = self.doctor()
+        self.assertEqual(status, 0)
+        for capability in found.values():
+            self.assertIn(capability["state"], ("ok", "degraded", "missing"))
+            self.assertTrue(capability["reason"])
+        self.assertEqual(found["library"]["reason"],
+                         os.path.join(os.environ["BUILD_DIR"], "libmillrace.so"))
+        self.assertEqual(found["btf"]["state"],
+                         "ok" if os.path.exists("/sys/kernel/btf/vmlinux") else "missing")
+        self.assertEqual(found["babeltrace2"]["state"],
+                         "ok" if shutil.which("babeltrace2") else "missing")
+        self.assertEqual(found["kernel"]["state"], "missing")
+
+    def test_no_tools_in_path(self):
+        found, _ = self.doctor(env={"PATH": "/nowhere"})
+        self.assertEqual(found["babeltrace2"]["state"], "missing")
+        self.assertIn("apt-get install babeltrace2", found["babeltrace2"]["remedy"])
+        self.assertIn("python3 is not installed", found["torch"]["reason"])
+
+    def test_folder_that_cannot_be_written(self):
+        found, status = self.doctor(cwd="/proc")
+        self.assertEqual((found["output"]["state"], status), ("missing", 1))
+        self.assertTrue(found["output"]["remedy"])
+
+
+class Completion(unittest.TestCase):
+    def complete(self, *words):
+        script = ROOT / "doc/completion/millrace.bash"
+        command = f"source '{script}'; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _millrace; " \
+                  "printf '%s\\n' \"${COMPREPLY[@]}\""
+        result = subprocess.run(["bash", "-c", command, "bash", MILLRACE, *words],
+                                capture_output=True, text=True, check=True)
+        self.assertEqual(result.stderr, "")
+        return result.stdout.split()
+
+    def test_commands(self):
+        self.assertEqual(self.complete("doc"), ["doctor"])
+        self.assertIn("version", self.complete(""))
+        self.assertEqual(self.complete("help", "vers"), ["version"])
+
+    def test_options(self):
+        self.assertEqual(set(self.complete("doctor", "--")), {"--json", "--help"})
+        self.assertEqual(self.complete("doctor", "--j"), ["--json"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The manual says what the program does: options, events, JSON fields, examples."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+MILLRACE = os.environ["MILLRACE"]
+BUILD = pathlib.Path(os.environ["BUILD_DIR"])
+ROOT = pathlib.Path(os.environ["SOURCE_DIR"])
+
+
+def run(*arguments, **keywords):
+    return subprocess.run([MILLRACE, *arguments], capture_output=True, text=True, timeout=60,
+                          **keywords)
+
+
+def rows(*arguments):
+    return [line.split("\t") for line in run("help", *arguments).stdout.splitlines()]
+
+
+COMMANDS = [name for name, _ in rows("--list-commands")]
+
+
+def manual_page(command):
+    own = ROOT / f"doc/man/millrace-{command}.1.scd"
+    return own if own.exists() else ROOT / "doc/man/millrace.1.scd"
+
+
+def options(command):
+    return {name for name, *_ in rows("--list-options", command)}
+
+
+def keys(value, prefix=""):
+    """The paths of all keys of a JSON value: a.b for objects, a[].b inside arrays."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield prefix + key
+            yield from keys(member, f"{prefix}{key}.")
+    elif isinstance(value, list):
+        for member in value:
+            yield from keys(member, prefix[:-1] + "[].")
+
+
+class Documents(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="millrace-documents-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def record(self):
+        if "record" not in COMMANDS:
+            return
+        result = run("record", "-o", "example.mill", "--", BUILD / "examples/pipeline",
+                     cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_events(self):
+        printed = subprocess.run([BUILD / "doc/schema-doc"], capture_output=True, text=True,
+                                 check=True).stdout
+        self.assertEqual(printed, (ROOT / "doc/events.md").read_text(), "run `make doc`")
+
+    def test_every_option_is_in_the_manual(self):
+        for command in COMMANDS:
+            page = manual_page(command).read_text()
+            for option in options(command) - {"--help"}:
+                self.assertRegex(page, re.escape(option) + r"\b", f"{command} {option}")
+
+    def test_every_option_of_the_manual_exists(self):
+        for command in COMMANDS:
+            page = manual_page(command)
+            if page.name == "millrace.1.scd":
+                continue
+            section = page.read_text().partition("# OPTIONS")[2].partition("\n# ")[0]
+            named = set(re.findall(r"^\*?.*?(--[a-z-]+)", section, re.M))
+            self.assertLessEqual(named, options(command), command)
+
+    def test_help_fits_a_terminal(self):
+        for command in COMMANDS:
+            result = run(command, "--help")
+            self.assertEqual((result.returncode, result.stderr), (0, ""), command)
+            long_lines = [line for line in result.stdout.splitlines() if len(line) > 80]
+            self.assertEqual(long_lines, [], command)
+
+    def test_examples_run(self):
+        self.record()
+        environment = {**os.environ, "PATH": f"{BUILD}:{BUILD}/examples:{os.environ['PATH']}"}
+        for command in COMMANDS:
+            examples = [example for (example,) in rows("--list-examples", command)]
+            self.assertTrue(examples, f"{command} has no examples")
+            for example in examples:
+                with self.subTest(example=example):
+                    result = subprocess.run(example, shell=True, cwd=self.folder, env=environment,
+                                            capture_output=True, text=True, timeout=60)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_every_json_field_is_documented(self):
+        self.record()
+        sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)",
+                                   (ROOT / "doc/json.md").read_text(), re.M | re.S))
+        for command in COMMANDS:
+            if "--json" not in options(command):
+                continue
+            documented = set(re.findall(r"^\| `([^`]+)`", sections.get(command, ""), re.M))
+            output = run(command, "--json", cwd=self.folder).stdout
+            values = [json.loads(line) for line in output.splitlines()] if command == "dump" \
+                else [json.loads(output)]
+            printed = {key for value in values for key in keys(value)}
+            self.assertLessEqual(printed, documented, command)
+            self.assertTrue(printed, command)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#undef NDEBUG /* tests check in every build */
+#include <assert.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "memory_arena.h"
+
+void test_arena_init(struct mr_arena *arena, uint32_t slots)
+{
+	/* Process numbers go on from arena to arena: threads of the test outlive them. */
+	static uint32_t first_process;
+	mr_arena_layout(arena, slots);
+	arena->magic = MR_ARENA_MAGIC;
+	arena->version = MR_ARENA_VERSION;
+	arena->schema_check = mr_schema_check();
+	arena->user_clock = MR_trace_clock_monotonic;
+	atomic_store(&arena->levels, MR_LEVEL_core | MR_LEVEL_dataflow | MR_LEVEL_runtime);
+	atomic_store(&arena->reserved_slots, 1);
+	atomic_store(&arena->slot_count, slots);
+	atomic_store(&arena->next_process, first_process += 100000);
+}
+
+struct mr_arena *test_arena_create(uint32_t slots)
+{
+	struct mr_arena size = {0};
+	mr_arena_layout(&size, slots);
+	struct mr_arena *arena = mmap(NULL, size.file_bytes, PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert(arena != MAP_FAILED);
+	test_arena_init(arena, slots);
+	return arena;
+}
+
+void test_arena_destroy(struct mr_arena *arena)
+{
+	if (arena)
+		munmap(arena, arena->file_bytes);
+}
+
+/* Reads one event at `at`; returns where the next one begins. */
+static const uint8_t *read_event(const uint8_t *at, uint64_t last, struct test_event *ret_event)
+{
+	struct test_event event = {.id = at[0], .is_extended = at[0] == 255};
+	if (event.is_extended) {
+		event.id = at[1];
+		memcpy(&event.ticks, at + 2, 8);
+		at += 10;
+	} else {
+		uint32_t low;
+		memcpy(&low, at + 1, 4);
+		event.ticks = (last & ~UINT64_C(0xffffffff)) | low;
+		if (event.ticks < last)
+			event.ticks += UINT64_C(1) << 32;
+		at += 5;
+	}
+	const struct mr_event_desc *desc = &mr_event_table[event.id];
+	assert(desc->name && event.ticks >= last);
+	event.payload = at;
+	at += desc->fixed_bytes;
+	if (desc->has_text) {
+		event.text = (const char *)at;
+		at += strlen(event.text) + 1;
+	}
+	*ret_event = event;
+	return at;
+}
+
+static void visit_packet(struct mr_arena *arena, uint32_t index, test_visit *visit, void *data)
+{
+	const struct mr_packet *packet = mr_arena_packet(arena, index);
+	uint32_t committed = (uint32_t)atomic_load(&mr_arena_slot(arena, index)->progress);
+	const uint8_t *at = packet->events;
+	const uint8_t *end = (const uint8_t *)packet + committed;
+	uint64_t last = packet->context.begin_ticks;
+	assert(committed >= sizeof *packet && committed <= MR_PACKET_ROOM_BYTES);
+	while (at < end) {
+		struct test_event event;
+		at = read_event(at, last, &event);
+		event.packet = packet;
+		last = event.ticks;
+		assert(at <= end);
+		visit(&event, data);
+	}
+}
+
+static bool is_used(struct mr_arena *arena, uint32_t index)
+{
+	return mr_slot_word_state(atomic_load(mr_arena_state(arena, index))) != MR_SLOT_FREE;
+}
+
+void test_arena_visit(struct mr_arena *arena, test_visit *visit, void *data)
+{
+	for (uint32_t i = 0; i < arena->slot_capacity; i++)
+		if (is_used(arena, i))
+			visit_packet(arena, i, visit, data);
+}
+
+static void count_event(const struct test_event *event, void *data)
+{
+	struct test_counts *counts = data;
+	counts->events[event->id]++;
+}
+
+void test_arena_drain(struct mr_arena *arena, bool all, struct test_counts *counts)
+{
+	for (uint32_t i = 0; i < arena->slot_capacity; i++) {
+		uint64_t word = atomic_load(mr_arena_state(arena, i));
+		bool is_full = mr_slot_word_state(word) == MR_SLOT_FULL;
+		if (!is_full && !(all && is_used(arena, i)))
+			continue;
+		visit_packet(arena, i, count_event, counts);
+		struct mr_slot *slot = mr_arena_slot(arena, i);
+		counts->discarded += slot->discarded_events;
+		counts->ended_threads += is_full && slot->owner_ended;
+		counts->packets++;
+		mr_arena_free(arena, i);
+	}
+}
+
+uint64_t test_arena_lost(struct mr_arena *arena, enum mr_loss_reason reason)
+{
+	uint64_t lost = 0;
+	for (uint32_t i = 0; i < MR_ARENA_PROCESSES; i++) {
+		struct mr_process_entry *entry = mr_arena_process(arena, i);
+		if (atomic_load(&entry->state) == MR_PROCESS_LIVE)
+			lost += atomic_load(&entry->lost[reason]);
+	}
+	return lost;
+}

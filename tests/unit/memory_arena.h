@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An arena for tests, and a reader of its packets that knows only what schema.h draws: it stands in for
+ * `record` and is independent of src/trace.
+ */
+#ifndef MR_TEST_MEMORY_ARENA_H
+#define MR_TEST_MEMORY_ARENA_H
+
+#include "record/arena.h"
+
+/* An event found in a packet. */
+struct test_event {
+	uint8_t id;
+	bool is_extended;
+	uint64_t ticks;
+	const void *payload; /* struct mr_event_NAME */
+	const char *text;    /* NULL if it has none */
+	const struct mr_packet *packet;
+};
+
+typedef void test_visit(const struct test_event *event, void *data);
+
+/* What a reader has found so far. Zeroed before first use. */
+struct test_counts {
+	uint64_t events[256];
+	uint64_t discarded; /* as the slots say */
+	uint64_t ended_threads;
+	uint64_t packets;
+};
+
+/* Fills in the header of an arena of zeroes; all levels are on, one slot is for definitions only. */
+void test_arena_init(struct mr_arena *arena, uint32_t slots);
+
+/* An arena that forked children share. */
+struct mr_arena *test_arena_create(uint32_t slots);
+void test_arena_destroy(struct mr_arena *arena);
+
+/* Visits every committed event in the arena; asserts that packets are sound. */
+void test_arena_visit(struct mr_arena *arena, test_visit *visit, void *data);
+
+/* Counts and frees packets: those handed over, or (`all`) also those being filled by the dead. */
+void test_arena_drain(struct mr_arena *arena, bool all, struct test_counts *counts);
+
+/* Losses of all processes of the arena, for one reason. */
+uint64_t test_arena_lost(struct mr_arena *arena, enum mr_loss_reason reason);
+
+#endif
