@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "model/sort.h"
 
 static int add_events(const struct mr_model *model, struct mr_findings *findings,
 		      struct mr_finding *finding)
@@ -34,7 +35,22 @@ static int add_events(const struct mr_model *model, struct mr_findings *findings
 	return 0;
 }
 
-/* The recorder's own stream is listed too, so that the events sum up. */
+static void fill_process(const struct mr_model *model, uint32_t index, union mr_value *cells)
+{
+	const struct mr_process *process = &model->survey->processes.items[index];
+	bool is_recorder = process->number == MR_RECORDER_PROCESS;
+	const char *program = process->program ? mr_model_text(model, process->program) : "?";
+
+	cells[0].number = process->number;
+	cells[1].number = process->pid;
+	cells[2].text = is_recorder ? "(recorder)" : program;
+	cells[3].number = process->thread_count;
+	cells[4].number = (int64_t)process->event_count;
+	cells[5].number = process->last_ns - process->first_ns;
+	cells[6].text = is_recorder ? "" : process->ended ? "yes" : "no";
+}
+
+/* By number. The recorder's own stream is listed too, so that the events sum up. */
 static int add_processes(const struct mr_model *model, struct mr_findings *findings,
 			 struct mr_finding *finding)
 {
@@ -49,26 +65,17 @@ static int add_processes(const struct mr_model *model, struct mr_findings *findi
 	};
 	const struct mr_survey *survey = model->survey;
 	uint32_t count = (uint32_t)survey->processes.count;
+	mr_auto(free) struct mr_sort_item *order = calloc(2 * (size_t)count + 1, sizeof *order);
 	struct mr_finding_table *table = mr_finding_add_table(
 		findings, finding, "processes", "Processes", columns, mr_countof(columns), count);
 
-	if (!table)
+	if (!table || !order)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct mr_process *process = &survey->processes.items[i];
-		bool is_recorder = process->number == MR_RECORDER_PROCESS;
-		union mr_value *cells = mr_finding_value(table, i, 0);
-
-		cells[0].number = process->number;
-		cells[1].number = process->pid;
-		cells[2].text = is_recorder        ? "(recorder)"
-				: process->program ? mr_model_text(model, process->program)
-						   : "?";
-		cells[3].number = process->thread_count;
-		cells[4].number = (int64_t)process->event_count;
-		cells[5].number = process->last_ns - process->first_ns;
-		cells[6].text = is_recorder ? "" : process->ended ? "yes" : "no";
-	}
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = (struct mr_sort_item){survey->processes.items[i].number, i};
+	mr_sort(order, order + count, count);
+	for (uint32_t i = 0; i < count; i++)
+		fill_process(model, order[i].index, mr_finding_value(table, i, 0));
 	table->wholes[4] = (int64_t)survey->event_count;
 	mr_finding_check(table);
 	return 0;
@@ -115,9 +122,7 @@ static int add_clocks(const struct mr_model *model, struct mr_findings *findings
 		cells[2].number = map->sample_count ? map->knot_count : 0;
 		cells[3].number = map->left_out;
 		cells[4].number = bound == MR_CLOCK_BOUND_UNKNOWN ? MR_NO_VALUE : (int64_t)bound;
-		cells[5].number = map->knot_count == 0 ? MR_NO_VALUE
-						       : mr_ticks_to_ns(1000000000, map->rate_ticks,
-									map->rate_ns);
+		cells[5].number = map->knot_count ? (int64_t)mr_clock_frequency(map) : MR_NO_VALUE;
 	}
 	return 0;
 }

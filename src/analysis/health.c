@@ -99,13 +99,18 @@ static int tell_losses(struct health *health)
 static int tell_missing(struct health *health)
 {
 	const struct mr_survey *survey = health->model->survey;
-	uint64_t overwritten = health->model->manifest->overwritten_packets;
+	const struct mr_manifest *manifest = health->model->manifest;
 
-	if (overwritten)
+	if (manifest->overwritten_packets) {
+		int64_t from_ns = mr_clock_to_ns(survey->clocks->user, manifest->kept_from_ticks);
+		int64_t kept_ms = (survey->last_ns - from_ns) / 1000000;
+
 		return say(health, MR_SEVERITY_NOTE,
-			   "Only the newest part was kept: %" PRIu64
-			   " older packet%s of events overwritten.",
-			   overwritten, overwritten == 1 ? " was" : "s were");
+			   "Only the newest %" PRId64 ".%03" PRId64
+			   " s were kept, as asked: %" PRIu64 " older packet%s overwritten.",
+			   kept_ms / 1000, kept_ms % 1000, manifest->overwritten_packets,
+			   manifest->overwritten_packets == 1 ? " was" : "s were");
+	}
 	if (survey->missing_packets)
 		return say(health, MR_SEVERITY_WARNING,
 			   "%" PRIu64 " packet%s of events missing from the middle of a stream.",
@@ -289,8 +294,9 @@ static int tell_clocks(struct health *health)
 		return say(
 			health, MR_SEVERITY_WARNING,
 			"How exact the times are is not known: there are too few clock samples.");
-	return say(health, MR_SEVERITY_FINE,
-		   "Times of different threads compare within %" PRIu64 " ns.", bound);
+	return say(health, MR_SEVERITY_FINE, "%sTimes are exact within %" PRIu64 " ns.",
+		   health->finding->severity == MR_SEVERITY_FINE ? "Nothing was lost. " : "",
+		   bound);
 }
 
 static int tell_levels(struct health *health)
@@ -317,9 +323,11 @@ static int tell_levels(struct health *health)
 int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings)
 {
 	typedef int tell(struct health * health);
-	static tell *const parts[] = {tell_state,  tell_empty,    tell_losses, tell_missing,
-				      tell_damage, tell_untraced, tell_unseen, tell_anomalies,
-				      tell_clocks, tell_levels};
+	/* tell_clocks() wants to know what the others before it found. */
+	static tell *const parts[] = {
+		tell_state,    tell_empty,     tell_losses, tell_missing, tell_damage,
+		tell_untraced, tell_anomalies, tell_clocks, tell_unseen,  tell_levels,
+	};
 	struct health health = {model, findings,
 				mr_findings_add(findings, "health", "Trace health")};
 

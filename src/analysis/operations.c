@@ -284,6 +284,15 @@ static int add_threads(const struct mr_model *model, struct mr_findings *finding
 	return add_breakdown(model, findings, finding, &by_thread, NULL, NULL);
 }
 
+/* Where every type has one node, the table by type says what the table by node has said. */
+static void drop_repetition(struct mr_finding *finding)
+{
+	size_t last = finding->tables.count - 1;
+
+	if (finding->tables.items[last]->row_count == finding->tables.items[last - 1]->row_count)
+		finding->tables.count--;
+}
+
 static int add_tables(const struct mr_model *model, struct mr_findings *findings,
 		      struct mr_finding *finding, struct mr_strings *keys, uint32_t *group_of)
 {
@@ -292,6 +301,8 @@ static int add_tables(const struct mr_model *model, struct mr_findings *findings
 
 	if (result == 0)
 		result = add_types(model, findings, finding, group_of);
+	if (result == 0)
+		drop_repetition(finding);
 	if (result == 0)
 		result = add_threads(
 			model, findings, finding, thread_columns, mr_countof(thread_columns),

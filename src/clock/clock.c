@@ -81,15 +81,15 @@ static int64_t convert(const struct mr_clock_map *map, uint64_t ticks, uint32_t 
 {
 	if (gap == 0) {
 		unsigned __int128 product =
-			(unsigned __int128)(map->knots[0].ticks - ticks) * map->rate_ns;
-		__int128 back = (__int128)((product + map->rate_ticks - 1) / map->rate_ticks);
+			(unsigned __int128)(map->knots[0].ticks - ticks) * map->before.ns;
+		__int128 back = (__int128)((product + map->before.ticks - 1) / map->before.ticks);
 
 		return clamp(map->knots[0].ns - back);
 	}
 	const struct mr_clock_knot *from = &map->knots[gap - 1], *to = from + 1;
 	uint64_t distance = ticks - from->ticks;
 	if (mr_unlikely(gap == map->knot_count))
-		return clamp(from->ns + (__int128)scale(distance, map->rate_ns, map->rate_ticks));
+		return clamp(from->ns + (__int128)scale(distance, map->after.ns, map->after.ticks));
 	return from->ns + (int64_t)scale(distance, (uint64_t)to->ns - (uint64_t)from->ns,
 					 to->ticks - from->ticks);
 }
@@ -106,34 +106,50 @@ int64_t mr_clock_to_ns(const struct mr_clock_map *map, uint64_t ticks)
 	return convert(map, ticks, find_gap(map, ticks));
 }
 
-static uint64_t bound_in_gap(const struct mr_clock_map *map, uint64_t ticks, uint32_t gap)
+static uint64_t bound_inside(const struct mr_clock_knot *from, uint64_t ticks)
 {
-	const struct mr_clock_knot *knots = map->knots;
+	const struct mr_clock_knot *to = from + 1;
+	uint64_t length = to->ticks - from->ticks;
+	uint64_t hidden = mr_min(scale_up(from->left_ns, ticks - from->ticks, length),
+				 scale_up(from->right_ns, to->ticks - ticks, length));
 
-	if (gap > 0 && gap < map->knot_count)
-		return knots[gap - 1].gap_bound_ns;
-	const struct mr_clock_knot *edge = gap == 0 ? &knots[0] : &knots[gap - 1];
-	uint64_t distance = gap == 0 ? edge->ticks - ticks : ticks - edge->ticks;
-	uint64_t distance_ns = scale_up(distance, map->rate_ns, map->rate_ticks);
-	return add_bounds(edge->bound_ns, scale_up(distance_ns, map->growth_ppb, PPB));
+	return add_bounds(add_bounds(mr_max(from->bound_ns, to->bound_ns), hidden), 1);
 }
 
 uint64_t mr_clock_bound_ns(const struct mr_clock_map *map, uint64_t ticks)
 {
+	uint32_t gap = find_gap(map, ticks);
+
 	if (!map->bound_known)
 		return MR_CLOCK_BOUND_UNKNOWN;
-	return bound_in_gap(map, ticks, find_gap(map, ticks));
+	if (gap > 0 && gap < map->knot_count)
+		return bound_inside(&map->knots[gap - 1], ticks);
+	const struct mr_clock_rate *rate = gap == 0 ? &map->before : &map->after;
+	const struct mr_clock_knot *edge = gap == 0 ? &map->knots[0] : &map->knots[gap - 1];
+	uint64_t distance = gap == 0 ? edge->ticks - ticks : ticks - edge->ticks;
+	uint64_t distance_ns = scale_up(distance, rate->ns, rate->ticks);
+	return add_bounds(edge->bound_ns, scale_up(distance_ns, rate->growth_ppb, PPB));
+}
+
+/* Where both sides of a gap allow the same, it can hide most. */
+static uint64_t peak_of_gap(const struct mr_clock_knot *from)
+{
+	uint64_t length = from[1].ticks - from->ticks;
+	uint64_t sum = add_bounds(from->left_ns, from->right_ns);
+
+	return from->ticks + (sum ? (uint64_t)scale(length, from->right_ns, sum) : 0);
 }
 
 uint64_t mr_clock_max_bound_ns(const struct mr_clock_map *map, uint64_t first, uint64_t last)
 {
 	uint64_t largest = mr_max(mr_clock_bound_ns(map, first), mr_clock_bound_ns(map, last));
 
-	if (!map->bound_known)
-		return MR_CLOCK_BOUND_UNKNOWN;
-	for (uint32_t i = 0; i + 1 < map->knot_count; i++)
-		if (map->knots[i + 1].ticks > first && map->knots[i].ticks <= last)
-			largest = mr_max(largest, map->knots[i].gap_bound_ns);
+	for (uint32_t i = 0; map->bound_known && i + 1 < map->knot_count; i++) {
+		uint64_t peak = peak_of_gap(&map->knots[i]);
+
+		if (peak > first && peak < last)
+			largest = mr_max(largest, bound_inside(&map->knots[i], peak));
+	}
 	return largest;
 }
 
@@ -172,10 +188,10 @@ static void choose_knots(struct mr_clock_map *map)
 	map->knot_count = kept;
 }
 
-/* What a change of rate in a gap can hide, as seen from one side: `middle` is the end of the gap
- * that is left out, between the gap's other end `far` and the neighbour `near`. */
-static uint64_t hidden_by_gap(const struct mr_clock_knot *near, const struct mr_clock_knot *middle,
-			      const struct mr_clock_knot *far)
+/* What a change of rate in the gap from `middle` to `far` does to `far`, as seen from the knot
+ * `near` on the other side of `middle`. */
+static uint64_t measure_change(const struct mr_clock_knot *near, const struct mr_clock_knot *middle,
+			       const struct mr_clock_knot *far)
 {
 	__int128 near_ticks = (__int128)middle->ticks - near->ticks;
 	__int128 all_ticks = (__int128)far->ticks - near->ticks;
@@ -195,37 +211,50 @@ static void bound_gaps(struct mr_clock_map *map)
 	uint32_t count = map->knot_count;
 
 	for (uint32_t i = 0; i + 1 < count; i++) {
-		uint64_t hidden = MR_CLOCK_BOUND_UNKNOWN;
+		uint64_t length_ns = (uint64_t)knots[i + 1].ns - (uint64_t)knots[i].ns;
+		uint64_t assumed = scale_up(length_ns, ASSUMED_WANDER_PPB, PPB);
 
-		if (i > 0)
-			hidden = hidden_by_gap(&knots[i - 1], &knots[i], &knots[i + 1]);
-		if (i + 2 < count)
-			hidden = mr_min(hidden,
-					hidden_by_gap(&knots[i + 2], &knots[i + 1], &knots[i]));
-		if (count == 2)
-			hidden = scale_up((uint64_t)knots[1].ns - (uint64_t)knots[0].ns,
-					  ASSUMED_WANDER_PPB, 4 * (uint64_t)PPB);
-		uint64_t ends = mr_max(knots[i].bound_ns, knots[i + 1].bound_ns);
-		knots[i].gap_bound_ns = add_bounds(add_bounds(ends, hidden), 1);
+		knots[i].left_ns =
+			i > 0 ? measure_change(&knots[i - 1], &knots[i], &knots[i + 1]) : assumed;
+		knots[i].right_ns =
+			i + 2 < count ? measure_change(&knots[i + 2], &knots[i + 1], &knots[i])
+				      : assumed;
 	}
 }
 
-/* The rate outside: the mean over all knots, or the nominal one. False if there is none. */
-static bool set_rate(struct mr_clock_map *map, uint64_t nominal_frequency)
+static struct mr_clock_rate rate_of_gap(const struct mr_clock_knot *from)
+{
+	const struct mr_clock_knot *to = from + 1;
+	uint64_t length_ns = (uint64_t)to->ns - (uint64_t)from->ns;
+	uint64_t uncertain = add_bounds(from->bound_ns, to->bound_ns);
+
+	return (struct mr_clock_rate){
+		.ns = length_ns,
+		.ticks = to->ticks - from->ticks,
+		.growth_ppb = add_bounds(ASSUMED_WANDER_PPB, scale_up(uncertain, PPB, length_ns)),
+	};
+}
+
+/* Rates outside the knots: of the outermost gaps, or the nominal one. False if there is none. */
+static bool set_rates(struct mr_clock_map *map, uint64_t nominal_frequency)
+{
+	if (map->knot_count >= 2) {
+		map->before = rate_of_gap(&map->knots[0]);
+		map->after = rate_of_gap(&map->knots[map->knot_count - 2]);
+		return true;
+	}
+	map->before = map->after = (struct mr_clock_rate){PPB, nominal_frequency, 0};
+	return nominal_frequency != 0;
+}
+
+uint64_t mr_clock_frequency(const struct mr_clock_map *map)
 {
 	const struct mr_clock_knot *first = map->knots, *last = first + map->knot_count - 1;
 
-	if (map->knot_count < 2) {
-		map->rate_ns = PPB;
-		map->rate_ticks = nominal_frequency;
-		return nominal_frequency != 0;
-	}
-	map->rate_ns = (uint64_t)last->ns - (uint64_t)first->ns;
-	map->rate_ticks = last->ticks - first->ticks;
-	map->growth_ppb =
-		add_bounds(ASSUMED_WANDER_PPB, scale_up(add_bounds(first->bound_ns, last->bound_ns),
-							PPB, map->rate_ns));
-	return true;
+	if (map->knot_count < 2)
+		return map->before.ticks;
+	return (uint64_t)scale(last->ticks - first->ticks, PPB,
+			       (uint64_t)last->ns - (uint64_t)first->ns);
 }
 
 void mr_clock_map_build(struct mr_clock_map *map, struct mr_clock_knot *knots, uint32_t count,
@@ -234,9 +263,9 @@ void mr_clock_map_build(struct mr_clock_map *map, struct mr_clock_knot *knots, u
 	map->knots = knots;
 	map->knot_count = map->sample_count = count;
 	map->left_out = 0;
-	map->growth_ppb = 0;
-	choose_knots(map);
-	if (map->knot_count == 0 || !set_rate(map, nominal_frequency)) {
+	if (count)
+		choose_knots(map);
+	if (map->knot_count == 0 || !set_rates(map, nominal_frequency)) {
 		map->knot_count = 0;
 		map->bound_known = false;
 		return;

@@ -4,21 +4,23 @@
  *
  * A map is a chain of knots (ticks, ns), each made of one clock sample: the clock was read between
  * two reads of a clock already mapped, so its place is known to half the width of that bracket.
- * Between knots the map is linear; outside it goes on with the mean rate.
+ * Between knots the map is linear; outside it goes on with the rate of the outermost gap.
  *
  *     ns │                    ·····        at a knot    h: half the bracket
  *        │               ▪────             in between   max(h) of both ends + what a change of rate
  *        │          ▪────                               between them can hide (below)
  *        │     ▪────                       outside      the bound at the end knot, growing with the
- *        │·····                                         distance: 10 ppm + the mean rate's own
- * error └────────────────────────── ticks
+ *        │·····                                         distance: 10 ppm + the error of its rate
+ *        └────────────────────────── ticks
  *
- * A change of rate inside a gap moves both ends away from the lines through their outer neighbours.
- * By how much is seen when a knot is left out: its distance r from the line between its neighbours,
- * and the uncertainty u of the three, say that the gap (of length d, beside one of length d') hides
- * no more than (r + u)(d' + d)/d'. The better of the two sides counts. A map of two knots has no
- * neighbours; there the rate is assumed to stay within 10 ppm. A map of one knot goes by the
- * nominal frequency, and its bound is not known.
+ * What can a gap of length d hide? If the rate changes somewhere inside it, its right end leaves the line
+ * through its left end and the knot before by some distance e, and the true clock x after the left
+ * end is at most e x/d away from our line; seen from the other side, at most e' (d - x)/d. The smaller
+ * of the two counts, so the bound is small near knots. e is measured by leaving a knot out: its
+ * distance r from the line between its neighbours, and the uncertainty u of the three, make
+ * e = (r + u)(d' + d)/d', d' being the neighbouring gap. Where there is no knot beyond, the rate is
+ * assumed to change by no more than 10 ppm. A map of one knot goes by the nominal frequency, and its
+ * bound is not known.
  *
  * Arithmetic is exact (128 bits, rounded down) and maps never decrease. Maps are read-only once
  * built: any number of threads.
@@ -38,8 +40,17 @@
 struct mr_clock_knot {
 	uint64_t ticks;
 	int64_t ns;
-	uint64_t bound_ns;     /* here */
-	uint64_t gap_bound_ns; /* from here to the next knot */
+	uint64_t bound_ns; /* here */
+	/* What the gap from here to the next knot can hide, as seen from the left and the right. */
+	uint64_t left_ns;
+	uint64_t right_ns;
+};
+
+/* So many ns in so many ticks, and how fast the bound grows with the distance. */
+struct mr_clock_rate {
+	uint64_t ns;
+	uint64_t ticks;
+	uint64_t growth_ppb;
 };
 
 struct mr_clock_map {
@@ -49,10 +60,8 @@ struct mr_clock_map {
 	uint32_t sample_count;
 	uint32_t left_out; /* samples that contradict the others (a clock was set back) */
 	bool bound_known;
-	/* Outside the knots: so many ns in so many ticks, and how fast the bound grows. */
-	uint64_t rate_ns;
-	uint64_t rate_ticks;
-	uint64_t growth_ppb;
+	struct mr_clock_rate before; /* the first knot */
+	struct mr_clock_rate after;  /* the last knot */
 };
 
 /* Fills `map` from knots in any order (ticks, ns, bound_ns); takes the array over, also on failure.
@@ -73,6 +82,9 @@ uint64_t mr_clock_bound_ns(const struct mr_clock_map *map, uint64_t ticks);
 
 /* The largest bound from `first` to `last`. */
 uint64_t mr_clock_max_bound_ns(const struct mr_clock_map *map, uint64_t first, uint64_t last);
+
+/* Ticks per second over all knots. */
+uint64_t mr_clock_frequency(const struct mr_clock_map *map);
 
 /* `ticks` of a clock of that frequency as nanoseconds, rounded down and clamped. */
 int64_t mr_ticks_to_ns(uint64_t ticks, uint64_t ns, uint64_t per_ticks);

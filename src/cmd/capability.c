@@ -13,9 +13,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/macros.h"
 #include "launch/arena_file.h"
 #include "launch/clock_samples.h"
+#include "launch/library.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -42,8 +44,7 @@ static void remedy(struct mr_capability *capability, const char *format, ...)
 	va_end(arguments);
 }
 
-/* ---- small questions about the machine --------------------------------------------------------
- */
+/* ---- small questions about the machine ------------------------------------------------------- */
 
 /* First line of a file or of a command's output, without its end; false when there is none. */
 static bool read_line(FILE *file, char *line, size_t capacity)
@@ -88,33 +89,15 @@ static uint64_t free_bytes(const char *folder)
 	return statvfs(folder, &space) == 0 ? (uint64_t)space.f_bavail * space.f_frsize : 0;
 }
 
-/* ---- recording --------------------------------------------------------------------------------
- */
-
-/* libmillrace.so stands beside the program in a build folder, or where it was installed. */
-static bool find_library(char *path, size_t capacity)
-{
-	char program[PATH_MAX - sizeof "/libmillrace.so"];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-	if (length > 0) {
-		program[length] = '\0';
-		*strrchr(program, '/') = '\0';
-		snprintf(path, capacity, "%s/libmillrace.so", program);
-		if (access(path, R_OK) == 0)
-			return true;
-	}
-	snprintf(path, capacity, "%s/libmillrace.so", MR_LIBRARY_DIR);
-	return access(path, R_OK) == 0;
-}
+/* ---- recording ------------------------------------------------------------------------------- */
 
 /* The dynamic linker complains on stderr when it cannot preload, and goes on. */
 static void probe_library(struct mr_capability *capability)
 {
-	char path[PATH_MAX], complaint[256];
-	if (!find_library(path, sizeof path)) {
-		found(capability, MR_CAPABILITY_MISSING,
-		      "libmillrace.so is neither beside the program "
-		      "nor in " MR_LIBRARY_DIR);
+	char complaint[256];
+	mr_auto(free) char *path = NULL;
+	if (mr_library_find(&path) < 0) {
+		found(capability, MR_CAPABILITY_MISSING, "%s", mr_error_text());
 		remedy(capability, "make install");
 		return;
 	}
@@ -181,8 +164,7 @@ static void probe_output(struct mr_capability *capability)
 	}
 }
 
-/* ---- kernel level -----------------------------------------------------------------------------
- */
+/* ---- kernel level ---------------------------------------------------------------------------- */
 
 static void probe_kernel(struct mr_capability *capability)
 {
@@ -244,8 +226,7 @@ static void probe_lockdown(struct mr_capability *capability)
 		found(capability, MR_CAPABILITY_OK, "lockdown is %s", modes);
 }
 
-/* ---- runtimes, frameworks, tools --------------------------------------------------------------
- */
+/* ---- runtimes, frameworks, tools ------------------------------------------------------------- */
 
 /* What the dynamic linker would find, by its cache. The capability's name is the library's. */
 static void probe_runtime(struct mr_capability *capability)
@@ -303,8 +284,7 @@ static void probe_babeltrace(struct mr_capability *capability)
 	remedy(capability, "sudo apt-get install babeltrace2");
 }
 
-/* ---- the list ---------------------------------------------------------------------------------
- */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;

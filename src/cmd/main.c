@@ -9,14 +9,20 @@
 #include "base/error.h"
 #include "cmd/command.h"
 
+/* In the order of the help. clang-format would set them in columns. */
+/* clang-format off */
 const struct mr_command *const mr_commands[] = {
 	&mr_command_record,
+	&mr_command_report,
+	&mr_command_info,
+	&mr_command_dump,
 	&mr_command_snapshot,
 	&mr_command_doctor,
 	&mr_command_help,
 	&mr_command_version,
 	NULL,
 };
+/* clang-format on */
 
 static int refuse_command(const char *name)
 {

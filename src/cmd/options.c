@@ -7,8 +7,7 @@
 #include "base/error.h"
 #include "cmd/terminal.h"
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 struct unit {
 	const char *suffix;
@@ -150,8 +149,7 @@ static int store_value(const struct mr_option *option, const char *value)
 	return mr_fail(EINVAL, "option of unknown type %d", option->type);
 }
 
-/* ---- parsing ----------------------------------------------------------------------------------
- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 static int parse_long(const struct mr_option *options, int count, char **argv, int *index)
 {
@@ -231,12 +229,12 @@ int mr_options_parse(const struct mr_option *options, enum mr_options_order orde
 	}
 	while (index < *count)
 		argv[operands++] = argv[index++];
+	argv[operands] = NULL;
 	*count = operands;
 	return 0;
 }
 
-/* ---- printing ---------------------------------------------------------------------------------
- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static void print_option(char short_name, const char *long_name, const char *argument,
 			 const char *help, FILE *file)

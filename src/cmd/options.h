@@ -70,8 +70,9 @@ enum mr_options_order {
 	MR_OPTIONS_FIRST,    /* the first operand ends them: the rest belongs to another program */
 };
 
-/* Parses argv[0 .. *count) and leaves only the operands there. Returns 0, -EINVAL with a cause, or
- * -ECANCELED when --help or -h was met. */
+/* Parses argv[0 .. *count), which is followed by a NULL, and leaves only the operands there, again
+ * followed by a NULL. Returns 0, -EINVAL or -ERANGE with a cause, or -ECANCELED when --help or -h
+ * was met. */
 int mr_options_parse(const struct mr_option *options, enum mr_options_order order, int *count,
 		     char **argv);
 

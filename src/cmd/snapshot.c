@@ -2,12 +2,12 @@
  *
  * millrace snapshot: asks a running `millrace record` for a trace of what it holds now.
  */
+#include "launch/snapshot.h"
 #include "base/error.h"
 #include "cmd/command.h"
-#include "launch/snapshot.h"
 
 static const struct mr_example examples[] = {
-	{"millrace record -o run.mill -- sleep 1 & sleep 0.5; millrace snapshot run.mill; wait",
+	{"millrace record -o a.mill -- sleep 1& sleep .5; millrace snapshot a.mill; wait",
 	 "look at a program while it runs"},
 	{0},
 };
@@ -28,8 +28,10 @@ const struct mr_command mr_command_snapshot = {
 	.name = "snapshot",
 	.summary = "take a trace out of a recording that is still running",
 	.operands = "TRACE",
-	.description = "TRACE is the directory that a running `millrace record` writes. The snapshot is a complete "
-		       "trace of its own, made inside that directory; its path is printed. With record's --last it "
+	.description = "TRACE is the directory that a running `millrace record` writes. The "
+		       "snapshot is a complete "
+		       "trace of its own, made inside that directory; its path is printed. With "
+		       "record's --last it "
 		       "holds the newest events: take it when something has just gone wrong.",
 	.examples = examples,
 	.run = run,

@@ -68,15 +68,12 @@ static uint64_t api_now(void)
 
 static void api_node_begin(struct millrace_span *span, uint32_t node, uint64_t step)
 {
-	struct mr_interval interval = mr_interval_begin(MR_EVENT_node_interval, node, step);
-	memcpy(span, &interval, sizeof *span);
+	mr_interval_begin((struct mr_interval *)span, MR_EVENT_node_interval, node, step);
 }
 
 static void api_node_end(const struct millrace_span *span)
 {
-	struct mr_interval interval;
-	memcpy(&interval, span, sizeof interval);
-	mr_node_interval_end(&interval);
+	mr_node_interval_end((const struct mr_interval *)span);
 }
 
 static void api_node_complete(uint32_t node, uint64_t step, uint64_t start, uint64_t end)
@@ -91,15 +88,12 @@ static void api_node_instant(uint32_t node, uint64_t step)
 
 static void api_step_begin(struct millrace_span *span, uint64_t step)
 {
-	struct mr_interval interval = mr_interval_begin(MR_EVENT_step_interval, 0, step);
-	memcpy(span, &interval, sizeof *span);
+	mr_interval_begin((struct mr_interval *)span, MR_EVENT_step_interval, 0, step);
 }
 
 static void api_step_end(const struct millrace_span *span)
 {
-	struct mr_interval interval;
-	memcpy(&interval, span, sizeof interval);
-	mr_step_interval_end(&interval);
+	mr_step_interval_end((const struct mr_interval *)span);
 }
 
 static void api_memory_allocate(uint32_t device, uint32_t allocator, uint32_t node,

@@ -130,7 +130,9 @@ static void note_exec(const char *program)
 	    mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->origin ==
 		    MR_process_origin_exec)
 		mr_seen_note();
-	mr_emit_text(process_exec, program);
+	/* Beside process_start: a child that does nothing else needs no packet for events. */
+	const struct mr_event_process_exec exec = {};
+	mr_define_event(MR_EVENT_process_exec, &exec, sizeof exec, program);
 }
 
 /* Runs the program in an environment that stands in `memory`. */

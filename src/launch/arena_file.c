@@ -14,7 +14,7 @@
 #include "base/error.h"
 
 enum {
-	FIRST_SLOTS = 256, /* 16 MiB */
+	FIRST_SLOTS = 1024, /* 64 MiB: as many threads may end between two looks of record */
 	MIN_SLOTS = 64,
 	RESERVED_SHARE = 8, /* one slot in so many is kept for definitions */
 };
@@ -30,12 +30,17 @@ uint64_t mr_arena_default_bytes(void)
 static bool has_room(const char *folder, uint64_t bytes)
 {
 	struct statvfs status;
-	return statvfs(folder, &status) == 0 && (uint64_t)status.f_bavail * status.f_frsize >= bytes;
+	return statvfs(folder, &status) == 0 &&
+	       (uint64_t)status.f_bavail * status.f_frsize >= bytes;
 }
 
 static int make_file(const char *folder, char *ret_path, size_t path_bytes)
 {
-	if (snprintf(ret_path, path_bytes, "%s/millrace-arena-XXXXXX", folder) >= (int)path_bytes)
+	/* Absolute: traced programs look for it from wherever they are. */
+	mr_auto(free) char *absolute = realpath(folder, NULL);
+	if (!absolute)
+		return mr_fail_errno(errno, "cannot create the arena in %s", folder);
+	if (snprintf(ret_path, path_bytes, "%s/millrace-arena-XXXXXX", absolute) >= (int)path_bytes)
 		return mr_fail(ENAMETOOLONG, "the path of the trace is too long");
 	int fd = mkostemp(ret_path, O_CLOEXEC);
 	return fd >= 0 ? fd : mr_fail_errno(errno, "cannot create the arena in %s", folder);
@@ -90,7 +95,8 @@ int mr_arena_file_create(const char *directory, uint64_t bytes, struct mr_arena_
 	struct mr_arena_file file = {.fd = -1};
 	uint32_t slots = (uint32_t)mr_max(bytes / MR_ARENA_PACKET_BYTES, (uint64_t)MIN_SLOTS);
 	bool in_memory = has_room(shared_memory_folder, bytes + bytes / 4);
-	file.fd = make_file(in_memory ? shared_memory_folder : directory, file.path, sizeof file.path);
+	file.fd = make_file(in_memory ? shared_memory_folder : directory, file.path,
+			    sizeof file.path);
 	if (file.fd < 0 && in_memory)
 		file.fd = make_file(directory, file.path, sizeof file.path);
 	if (file.fd < 0)

@@ -96,11 +96,13 @@ int mr_child_find_program(const char *program, char **ret_path)
 		if (stat(program, &status) < 0)
 			return mr_fail_errno(errno, "cannot run %s", program);
 		if (!is_program(program))
-			return mr_fail(EACCES, "cannot run %s: it is not an executable file", program);
+			return mr_fail(EACCES, "cannot run %s: it is not an executable file",
+				       program);
 		*ret_path = strdup(program);
 		return *ret_path ? 0 : mr_fail(ENOMEM, "no memory");
 	}
 	const char *search = getenv("PATH");
+	bool is_there = false;
 	mr_auto(free) char *folders = strdup(search ? search : "/bin:/usr/bin");
 	for (char *rest = folders, *folder; folders && (folder = strsep(&rest, ":"));) {
 		char *path = NULL;
@@ -110,7 +112,11 @@ int mr_child_find_program(const char *program, char **ret_path)
 			*ret_path = path;
 			return 0;
 		}
+		is_there |= stat(path, &status) == 0 && S_ISREG(status.st_mode);
 		free(path);
 	}
+	if (is_there)
+		return mr_fail(EACCES, "cannot run %s: what is in PATH is not an executable file",
+			       program);
 	return mr_fail(ENOENT, "cannot run %s: no such program in PATH", program);
 }

@@ -38,7 +38,8 @@ enum mr_trace_clock mr_clock_choose(void)
 #if defined(__aarch64__)
 	return MR_trace_clock_tsc; /* the architecture's counter is invariant by definition */
 #else
-	static const char source[] = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+	static const char source[] =
+		"/sys/devices/system/clocksource/clocksource0/available_clocksource";
 	bool invariant = file_contains("/proc/cpuinfo", "constant_tsc", "nonstop_tsc");
 	return invariant && file_contains(source, "tsc", "") ? MR_trace_clock_tsc
 							     : MR_trace_clock_monotonic;
@@ -77,8 +78,9 @@ void mr_clock_samples_take(struct mr_clock_samples *samples)
 {
 	for (size_t i = 0; i < mr_countof(system_clocks); i++) {
 		struct mr_clock_bracket bracket = sample(system_clocks[i].id);
-		mr_emit(clock_sample, .reference = mr_arena->user_clock, .clock = system_clocks[i].clock,
-			.before = bracket.before, .value = bracket.value, .after = bracket.after);
+		mr_emit(clock_sample, .reference = mr_arena->user_clock,
+			.clock = system_clocks[i].clock, .before = bracket.before,
+			.value = bracket.value, .after = bracket.after);
 		if (system_clocks[i].clock == MR_trace_clock_monotonic)
 			samples->last_monotonic = bracket;
 	}
@@ -92,12 +94,14 @@ void mr_clock_samples_start(struct mr_clock_samples *samples)
 	uint64_t realtime = mr_ticks_of_system(CLOCK_REALTIME);
 	samples->realtime_minus_monotonic_ns = realtime - monotonic;
 	nanosleep(&(struct timespec){.tv_nsec = CALIBRATION_NS}, NULL);
+	/* With two samples in the trace its times have a bound, even if record is killed early. */
+	mr_clock_samples_take(samples);
 	samples->calibrated_frequency =
-		frequency_between(samples->first_monotonic, sample(CLOCK_MONOTONIC));
+		frequency_between(samples->first_monotonic, samples->last_monotonic);
 }
 
-void mr_clock_samples_describe(const struct mr_clock_samples *samples, enum mr_trace_clock user_clock,
-			       struct mr_metadata *ret_metadata)
+void mr_clock_samples_describe(const struct mr_clock_samples *samples,
+			       enum mr_trace_clock user_clock, struct mr_metadata *ret_metadata)
 {
 	uint64_t epoch_ns = samples->realtime_minus_monotonic_ns;
 	struct mr_clock_bracket first = samples->first_monotonic;
@@ -118,11 +122,13 @@ void mr_clock_samples_describe(const struct mr_clock_samples *samples, enum mr_t
 	 * off so that the rest, in ticks, is small and positive. */
 	uint64_t first_ticks = middle(first);
 	uint64_t target_ns = first.value + epoch_ns;
-	int64_t offset_s = (int64_t)(target_ns / 1000000000) - (int64_t)(first_ticks / frequency) - 1;
+	int64_t offset_s =
+		(int64_t)(target_ns / 1000000000) - (int64_t)(first_ticks / frequency) - 1;
 	unsigned __int128 rest_ticks =
 		(unsigned __int128)(target_ns % 1000000000) * frequency / 1000000000;
 	ret_metadata->user = (struct mr_metadata_clock){
-		.description = user_clock == MR_trace_clock_tsc ? "processor counter" : "CLOCK_MONOTONIC",
+		.description =
+			user_clock == MR_trace_clock_tsc ? "processor counter" : "CLOCK_MONOTONIC",
 		.frequency = frequency,
 		.offset_s = offset_s,
 		.offset_ticks = (uint64_t)rest_ticks + frequency - first_ticks % frequency,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/directory.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 
 #include "base/error.h"
 
-enum { MIN_FREE_BYTES = 32 << 20 };
+enum {
+	MIN_FREE_BYTES = 32 << 20
+};
 
 static char *default_path(void)
 {
@@ -27,7 +30,8 @@ static char *default_path(void)
 uint64_t mr_directory_free_bytes(const struct mr_directory *directory)
 {
 	struct statvfs status;
-	return fstatvfs(directory->fd, &status) == 0 ? (uint64_t)status.f_bavail * status.f_frsize : 0;
+	return fstatvfs(directory->fd, &status) == 0 ? (uint64_t)status.f_bavail * status.f_frsize
+						     : 0;
 }
 
 static int open_folders(struct mr_directory *directory)
@@ -35,7 +39,8 @@ static int open_folders(struct mr_directory *directory)
 	directory->fd = open(directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory->fd < 0)
 		return mr_fail_errno(errno, "cannot open %s", directory->path);
-	directory->ctf = openat(directory->fd, "ctf", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	directory->ctf =
+		openat(directory->fd, "ctf", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (directory->ctf < 0)
 		return mr_fail_errno(errno, "cannot open %s/ctf", directory->path);
 	return 0;
@@ -45,8 +50,10 @@ static int make_folders(struct mr_directory *directory)
 {
 	if (mkdir(directory->path, 0700) < 0)
 		return errno == EEXIST
-			       ? mr_fail(EEXIST, "%s exists already: give another name with -o", directory->path)
-			       : mr_fail_errno(errno, "cannot make the trace directory %s", directory->path);
+			       ? mr_fail(EEXIST, "%s exists already: give another name with -o",
+					 directory->path)
+			       : mr_fail_errno(errno, "cannot make the trace directory %s",
+					       directory->path);
 	int fd = open(directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int result = fd < 0 || mkdirat(fd, "ctf", 0700) < 0
 			     ? mr_fail_errno(errno, "cannot make %s/ctf", directory->path)
@@ -54,13 +61,15 @@ static int make_folders(struct mr_directory *directory)
 	if (fd >= 0)
 		close(fd);
 	if (result == 0 && mr_directory_free_bytes(directory) < MIN_FREE_BYTES)
-		result = mr_fail(ENOSPC, "less than 32 MiB are free where %s would go", directory->path);
+		result = mr_fail(ENOSPC, "less than 32 MiB are free where %s would go",
+				 directory->path);
 	return result;
 }
 
 int mr_directory_create(const char *path, struct mr_directory *ret_directory)
 {
-	struct mr_directory directory = {.path = path ? strdup(path) : default_path(), .fd = -1, .ctf = -1};
+	struct mr_directory directory = {
+		.path = path ? strdup(path) : default_path(), .fd = -1, .ctf = -1};
 	if (!directory.path)
 		return mr_fail(ENOMEM, "no memory");
 	int result = make_folders(&directory);
@@ -96,10 +105,22 @@ void mr_directory_close(struct mr_directory *directory)
 	*directory = (struct mr_directory){.fd = -1, .ctf = -1};
 }
 
+static void remove_files(int folder)
+{
+	int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+	DIR *entries = copy >= 0 ? fdopendir(copy) : NULL;
+	if (!entries)
+		return;
+	rewinddir(entries);
+	for (struct dirent *entry; (entry = readdir(entries));)
+		unlinkat(folder, entry->d_name, 0);
+	closedir(entries);
+}
+
 void mr_directory_remove(struct mr_directory *directory)
 {
 	if (directory->ctf >= 0)
-		unlinkat(directory->ctf, "metadata", 0);
+		remove_files(directory->ctf);
 	if (directory->fd >= 0) {
 		unlinkat(directory->fd, "ctf", AT_REMOVEDIR);
 		unlinkat(directory->fd, "manifest.json", 0);
@@ -112,14 +133,16 @@ int mr_directory_replace(int folder, const char *name, int (*print)(FILE *file, 
 {
 	char temporary[64];
 	snprintf(temporary, sizeof temporary, ".%s.new", name);
-	int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+			0600);
 	FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (!file)
-		return mr_fail_errno(errno, "cannot write %s", name);
-	int result = print(file, data);
-	int error = errno;
-	if (fclose(file) != 0 || result < 0)
-		result = mr_fail_errno(error ? error : EIO, "cannot write %s", name);
+	int result = file ? print(file, data) : -errno;
+	if (file && fclose(file) != 0 && result == 0)
+		result = -errno;
+	if (!file && fd >= 0)
+		close(fd);
+	if (result < 0)
+		mr_fail_errno(-result, "cannot write %s", name);
 	else if (renameat(folder, temporary, folder, name) < 0)
 		result = mr_fail_errno(errno, "cannot replace %s", name);
 	if (result < 0)
@@ -132,7 +155,8 @@ static int print_metadata(FILE *file, const void *data)
 	return mr_metadata_print(data, file);
 }
 
-int mr_directory_write_metadata(const struct mr_directory *directory, const struct mr_metadata *metadata)
+int mr_directory_write_metadata(const struct mr_directory *directory,
+				const struct mr_metadata *metadata)
 {
 	return mr_directory_replace(directory->ctf, "metadata", print_metadata, metadata);
 }

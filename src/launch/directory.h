@@ -27,10 +27,11 @@ int mr_directory_open(const char *path, struct mr_directory *ret_directory);
 /* Accepts one that is not open (fd -1). */
 void mr_directory_close(struct mr_directory *directory);
 
-/* Deletes what a recording that never began has made. */
+/* Deletes the directory of a recording that never began, or of a snapshot that failed. */
 void mr_directory_remove(struct mr_directory *directory);
 
-int mr_directory_write_metadata(const struct mr_directory *directory, const struct mr_metadata *metadata);
+int mr_directory_write_metadata(const struct mr_directory *directory,
+				const struct mr_metadata *metadata);
 
 /* Calls `print` on a temporary file that then replaces `name` in one step. */
 int mr_directory_replace(int folder, const char *name, int (*print)(FILE *file, const void *data),

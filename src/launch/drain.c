@@ -17,8 +17,10 @@ void mr_drain_stop(struct mr_drain *drain)
 /* Appends one interval_unfinished event to a packet whose owner will not; returns the new end. */
 static uint8_t *put_unfinished(uint8_t *at, const struct mr_open_interval *open, uint64_t ticks)
 {
-	const struct mr_event_interval_unfinished event = {
-		.event = open->event, .what = open->what, .step = open->step, .start = open->start_ticks};
+	const struct mr_event_interval_unfinished event = {.event = open->event,
+							   .what = open->what,
+							   .step = open->step,
+							   .start = open->start_ticks};
 	at[0] = MR_EVENT_EXTENDED;
 	at[1] = MR_EVENT_interval_unfinished;
 	memcpy(at + 2, &ticks, sizeof ticks);
@@ -26,7 +28,8 @@ static uint8_t *put_unfinished(uint8_t *at, const struct mr_open_interval *open,
 	return at + MR_EXTENDED_HEADER_BYTES + sizeof event;
 }
 
-_Static_assert(MR_OPEN_INTERVALS * (MR_EXTENDED_HEADER_BYTES + sizeof(struct mr_event_interval_unfinished)) <=
+_Static_assert(MR_OPEN_INTERVALS *(MR_EXTENDED_HEADER_BYTES +
+				   sizeof(struct mr_event_interval_unfinished)) <=
 		       MR_ARENA_PACKET_BYTES - MR_PACKET_ROOM_BYTES,
 	       "owners leave room for what record adds");
 
@@ -51,8 +54,9 @@ static void take_packet(struct mr_drain *drain, uint32_t index, bool owner_gone)
 		content_bytes = (uint32_t)(end - (uint8_t *)packet);
 	}
 	bool writable = !drain->stop_reason && is_sane && is_new;
-	if (writable && mr_streams_append(drain->streams, packet, content_bytes, end_ticks,
-					  slot->discarded_events, owner_gone || slot->owner_ended) < 0) {
+	if (writable &&
+	    mr_streams_append(drain->streams, packet, content_bytes, end_ticks,
+			      slot->discarded_events, owner_gone || slot->owner_ended) < 0) {
 		drain->lost_packets++;
 		mr_drain_stop(drain);
 	} else if (is_sane && is_new && !writable) {
@@ -67,7 +71,8 @@ static void take_packet(struct mr_drain *drain, uint32_t index, bool owner_gone)
 static void remember(struct mr_drain *drain, uint32_t slot)
 {
 	struct mr_drain_candidate candidate = {
-		.begin_ticks = mr_arena_packet(drain->file->arena, slot)->context.begin_ticks, .slot = slot};
+		.begin_ticks = mr_arena_packet(drain->file->arena, slot)->context.begin_ticks,
+		.slot = slot};
 	if (mr_vec_push(&drain->candidates, candidate) < 0) {
 		mr_fail(ENOMEM, "no memory for the list of packets");
 		mr_drain_stop(drain);
@@ -83,8 +88,25 @@ static int by_begin(const void *a, const void *b)
 static void sort_candidates(struct mr_drain *drain)
 {
 	if (drain->candidates.count > 1)
-		qsort(drain->candidates.items, drain->candidates.count, sizeof *drain->candidates.items,
-		      by_begin);
+		qsort(drain->candidates.items, drain->candidates.count,
+		      sizeof *drain->candidates.items, by_begin);
+}
+
+void mr_drain_list(struct mr_drain *drain)
+{
+	struct mr_arena *arena = drain->file->arena;
+	uint32_t count = atomic_load_explicit(&arena->slot_count, memory_order_relaxed);
+	drain->candidates.count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t word =
+			atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
+		uint64_t progress = atomic_load_explicit(&mr_arena_slot(arena, i)->progress,
+							 memory_order_acquire);
+		if (mr_slot_word_state(word) != MR_SLOT_FREE &&
+		    (uint32_t)progress > sizeof(struct mr_packet))
+			remember(drain, i);
+	}
+	sort_candidates(drain);
 }
 
 /* Takes everything that a process left behind, half-full packets included. */
@@ -96,7 +118,8 @@ static void take_process(struct mr_drain *drain, size_t index)
 	uint32_t count = atomic_load_explicit(&arena->slot_count, memory_order_relaxed);
 	drain->candidates.count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t word = atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
+		uint64_t word =
+			atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
 		if (mr_slot_word_state(word) != MR_SLOT_FREE &&
 		    mr_slot_word_process_slot(word) == (uint32_t)info->slot)
 			remember(drain, i);
@@ -104,7 +127,8 @@ static void take_process(struct mr_drain *drain, size_t index)
 	sort_candidates(drain);
 	for (size_t i = 0; i < drain->candidates.count; i++) {
 		uint32_t slot = drain->candidates.items[i].slot;
-		uint64_t word = atomic_load_explicit(mr_arena_state(arena, slot), memory_order_acquire);
+		uint64_t word =
+			atomic_load_explicit(mr_arena_state(arena, slot), memory_order_acquire);
 		take_packet(drain, slot, mr_slot_word_state(word) == MR_SLOT_FILLING);
 	}
 	mr_streams_release_process(drain->streams, process);
@@ -121,7 +145,8 @@ static uint32_t take_full_packets(struct mr_drain *drain, uint32_t *ret_free_slo
 	uint32_t taken = 0, free_slots = 0;
 	drain->candidates.count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t word = atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
+		uint64_t word =
+			atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
 		free_slots += mr_slot_word_state(word) == MR_SLOT_FREE;
 		if (mr_slot_word_state(word) == MR_SLOT_FULL)
 			remember(drain, i);
@@ -178,8 +203,8 @@ void mr_drain_finish(struct mr_drain *drain)
 uint64_t mr_drain_lost_events(const struct mr_drain *drain)
 {
 	static const enum mr_loss_reason reasons[] = {
-		MR_loss_reason_no_free_packet, MR_loss_reason_signal_nesting, MR_loss_reason_thread_ending,
-		MR_loss_reason_too_large};
+		MR_loss_reason_no_free_packet, MR_loss_reason_signal_nesting,
+		MR_loss_reason_thread_ending, MR_loss_reason_too_large};
 	uint64_t lost = 0;
 	for (size_t i = 0; i < drain->processes->list.count; i++)
 		for (size_t reason = 0; reason < mr_countof(reasons); reason++)

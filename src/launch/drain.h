@@ -21,19 +21,22 @@ struct mr_drain_candidate {
 };
 
 struct mr_drain {
-	struct mr_arena_file *file; /* borrowed */
-	struct mr_streams *streams; /* borrowed */
+	struct mr_arena_file *file;     /* borrowed */
+	struct mr_streams *streams;     /* borrowed */
 	struct mr_processes *processes; /* borrowed */
 	uint32_t own_process;           /* the recorder's number among them */
-	uint64_t lost_packets; /* could not be written */
+	uint64_t lost_packets;          /* could not be written */
 	uint64_t unfinished_intervals;
-	bool is_recovery;     /* packets may be in the files already */
-	mr_vec(struct mr_drain_candidate) candidates; /* scratch of a pass */
-	char *stop_reason;    /* why recording was switched off; NULL: it was not */
+	bool is_recovery;                             /* packets may be in the files already */
+	mr_vec(struct mr_drain_candidate) candidates; /* scratch of a pass, or of mr_drain_list() */
+	char *stop_reason; /* why recording was switched off; NULL: it was not */
 };
 
 /* Takes all full packets, and everything of processes that have died. Returns how many packets. */
 uint32_t mr_drain_pass(struct mr_drain *drain);
+
+/* Lists in drain->candidates, in order of time, the slots whose packets are not in the files yet. */
+void mr_drain_list(struct mr_drain *drain);
 
 /* Takes what is left, also half-full packets of processes that are still alive. Recording must have
  * been switched off. */

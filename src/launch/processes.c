@@ -16,7 +16,9 @@
 
 #include "base/error.h"
 
-enum { PROC_PATH_BYTES = 300 };
+enum {
+	PROC_PATH_BYTES = 300
+};
 
 static uint64_t pid_namespace_of(const char *pid)
 {
@@ -56,11 +58,30 @@ static uint32_t innermost_pid(const char *pid)
 	while (file && fgets(line, sizeof line, file)) {
 		if (strncmp(line, "NSpid:", 6) != 0)
 			continue;
-		for (char *at = line + 6, *end; *at && (found = (uint32_t)strtoul(at, &end, 10), end != at);)
-			at = isspace((unsigned char)*end) && isdigit((unsigned char)end[1]) ? end : end + strlen(end);
+		for (char *at = line + 6, *end;
+		     *at && (found = (uint32_t)strtoul(at, &end, 10), end != at);)
+			at = isspace((unsigned char)*end) && isdigit((unsigned char)end[1])
+				     ? end
+				     : end + strlen(end);
 		break;
 	}
 	return found;
+}
+
+/* Was it, or the process it was forked from, executed with our arena in the environment? */
+static bool has_arena(const char *pid, const char *arena_path)
+{
+	static const char name[] = "MILLRACE_ARENA=";
+	char path[PROC_PATH_BYTES];
+	snprintf(path, sizeof path, "/proc/%s/environ", pid);
+	mr_auto(close_file) FILE *file = fopen(path, "re");
+	mr_auto(free) char *entry = NULL;
+	size_t capacity = 0;
+	while (file && getdelim(&entry, &capacity, 0, file) > 0)
+		if (strncmp(entry, name, sizeof name - 1) == 0 &&
+		    strcmp(entry + sizeof name - 1, arena_path) == 0)
+			return true;
+	return false;
 }
 
 /* Our pid for a process that knows itself as `pid` in another namespace; 0 if it is not there. */
@@ -70,7 +91,8 @@ static pid_t translate_pid(uint32_t pid, uint64_t namespace)
 	pid_t found = 0;
 	for (struct dirent *entry; folder && !found && (entry = readdir(folder));)
 		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    pid_namespace_of(entry->d_name) == namespace && innermost_pid(entry->d_name) == pid)
+		    pid_namespace_of(entry->d_name) == namespace &&
+		    innermost_pid(entry->d_name) == pid)
 			found = (pid_t)atoi(entry->d_name);
 	if (folder)
 		closedir(folder);
@@ -92,14 +114,17 @@ static uint64_t start_time_ns(pid_t pid)
 	return ticks * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-static void watch(struct mr_processes *processes, size_t index, const struct mr_process_entry *entry)
+static void watch(struct mr_processes *processes, size_t index,
+		  const struct mr_process_entry *entry)
 {
 	struct mr_process_info *info = &processes->list.items[index];
 	uint64_t one_tick_ns = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
-	bool ours = entry->pid_namespace == processes->own_pid_namespace || entry->pid_namespace == 0;
+	bool ours =
+		entry->pid_namespace == processes->own_pid_namespace || entry->pid_namespace == 0;
 	info->host_pid = ours ? (pid_t)entry->pid : translate_pid(entry->pid, entry->pid_namespace);
 	/* Began after it attached: another process has got its pid. */
-	if (info->host_pid == 0 || start_time_ns(info->host_pid) > entry->registered_ns + one_tick_ns) {
+	if (info->host_pid == 0 ||
+	    start_time_ns(info->host_pid) > entry->registered_ns + one_tick_ns) {
 		info->dead = true;
 		return;
 	}
@@ -135,7 +160,8 @@ static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
 				       .reason = (enum mr_untraced_reason)entry->reason,
 				       .traced = traced,
 				       .dead = !traced,
-				       .program = strndup(entry->program, sizeof entry->program - 1)};
+				       .program =
+					       strndup(entry->program, sizeof entry->program - 1)};
 	size_t index = processes->list.count;
 	if (!info.program || mr_vec_reserve(&processes->live, processes->live.count + 1) < 0 ||
 	    mr_vec_push(&processes->list, info) < 0) {
@@ -237,8 +263,30 @@ uint32_t mr_processes_alive(const struct mr_processes *processes, uint32_t excep
 {
 	uint32_t alive = 0;
 	for (size_t i = 0; i < processes->live.count; i++) {
-		const struct mr_process_info *info = &processes->list.items[processes->live.items[i]];
+		const struct mr_process_info *info =
+			&processes->list.items[processes->live.items[i]];
 		alive += info->traced && !info->dead && info->process != except;
 	}
 	return alive;
+}
+
+static bool is_live(const struct mr_processes *processes, pid_t pid)
+{
+	for (size_t i = 0; i < processes->live.count; i++)
+		if (processes->list.items[processes->live.items[i]].host_pid == pid)
+			return true;
+	return false;
+}
+
+bool mr_processes_is_one_coming(const struct mr_processes *processes)
+{
+	DIR *folder = opendir("/proc");
+	bool found = false;
+	for (struct dirent *entry; folder && !found && (entry = readdir(folder));)
+		found = isdigit((unsigned char)entry->d_name[0]) &&
+			!is_live(processes, (pid_t)atoi(entry->d_name)) &&
+			has_arena(entry->d_name, processes->arena->arena_path);
+	if (folder)
+		closedir(folder);
+	return found;
 }

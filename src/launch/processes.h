@@ -17,10 +17,10 @@
 struct mr_process_info {
 	uint32_t process;
 	uint32_t parent_process;
-	uint32_t pid;      /* as it sees itself */
-	pid_t host_pid;    /* as record sees it; 0: not known */
-	int pidfd;         /* -1: not watched */
-	int32_t slot;      /* in the arena's table; -1: no longer there */
+	uint32_t pid;   /* as it sees itself */
+	pid_t host_pid; /* as record sees it; 0: not known */
+	int pidfd;      /* -1: not watched */
+	int32_t slot;   /* in the arena's table; -1: no longer there */
 	enum mr_untraced_reason reason;
 	bool traced;
 	bool dead;
@@ -35,7 +35,7 @@ struct mr_processes {
 	int epoll;              /* pidfds are added here, data: index into list; borrowed, or -1 */
 	uint64_t own_pid_namespace;
 	mr_vec(struct mr_process_info) list; /* all that were ever seen */
-	mr_vec(size_t) live;                 /* of these, the ones with a slot in the arena's table */
+	mr_vec(size_t) live;   /* of these, the ones with a slot in the arena's table */
 	uint32_t seen_process; /* arena->next_process when last looked */
 };
 
@@ -53,6 +53,10 @@ void mr_processes_retire(struct mr_processes *processes, size_t index);
 
 /* Number of traced processes that are alive, `except` not counted. */
 uint32_t mr_processes_alive(const struct mr_processes *processes, uint32_t except);
+
+/* True if some process was started to be traced and has not attached yet: a child that was forked or a
+ * program that was executed a moment ago. Looks at all processes of the machine. */
+bool mr_processes_is_one_coming(const struct mr_processes *processes);
 
 /* Copies the loss counters of live processes out of the arena. */
 void mr_processes_update_losses(struct mr_processes *processes);

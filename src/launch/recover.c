@@ -26,9 +26,11 @@ static int take_everything(const struct mr_directory *directory, struct mr_arena
 	struct mr_processes processes;
 	mr_streams_init(&streams, directory->ctf, (struct mr_stream_limits){0});
 	mr_processes_init(&processes, file->arena, -1);
-	struct mr_drain drain = {
-		.file = file, .streams = &streams, .processes = &processes, .is_recovery = true,
-		.own_process = MR_RECORDER_PROCESS};
+	struct mr_drain drain = {.file = file,
+				 .streams = &streams,
+				 .processes = &processes,
+				 .is_recovery = true,
+				 .own_process = MR_RECORDER_PROCESS};
 	int result = mr_streams_resume(&streams);
 	if (result == 0) {
 		switch_off(file->arena);
@@ -47,7 +49,8 @@ static int take_everything(const struct mr_directory *directory, struct mr_arena
 	return result;
 }
 
-static int recover(const struct mr_directory *directory, const char *arena_path, bool *ret_recovered)
+static int recover(const struct mr_directory *directory, const char *arena_path,
+		   bool *ret_recovered)
 {
 	if (flock(directory->fd, LOCK_EX | LOCK_NB) < 0)
 		return mr_fail(EBUSY, "%s is still being recorded", directory->path);
@@ -60,8 +63,11 @@ static int recover(const struct mr_directory *directory, const char *arena_path,
 	}
 	if (result == 0)
 		result = take_everything(directory, &file);
-	if (result == 0)
+	if (result == 0) {
 		unlinkat(directory->fd, MR_ARENA_LINK, 0);
+		unlinkat(directory->fd, MR_RESERVE_FILE, 0);
+		unlinkat(directory->fd, MR_SNAPSHOT_REQUEST, 0);
+	}
 	mr_arena_file_close(&file, result == 0);
 	*ret_recovered = result == 0;
 	return result < 0 ? mr_fail_more(result, "cannot recover %s", directory->path) : 0;

@@ -29,7 +29,7 @@
 
 enum {
 	SHORTEST_WAIT_MS = 1,
-	LONGEST_WAIT_MS = 8,
+	LONGEST_WAIT_MS = 5,
 	PROGRESS_NS = 500000000,
 	REQUESTS_NS = 100000000,
 	RESERVE_BYTES = 1 << 20,
@@ -70,6 +70,15 @@ static uint64_t now_ns(void)
 
 /* ---- prepare ------------------------------------------------------------------------------------- */
 
+/* Files opened in place of a closed standard stream would receive what is printed there. The program
+ * still finds it closed. */
+static void hold_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
 static int prepare_arena(struct session *session)
 {
 	uint64_t bytes = session->options->buffer_bytes ? session->options->buffer_bytes
@@ -94,7 +103,8 @@ static int prepare_directory(struct session *session)
 		return result;
 	if (flock(session->directory.fd, LOCK_EX | LOCK_NB) < 0)
 		return mr_fail_errno(errno, "cannot lock %s", session->directory.path);
-	int reserve = openat(session->directory.fd, MR_RESERVE_FILE, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int reserve = openat(session->directory.fd, MR_RESERVE_FILE, O_WRONLY | O_CREAT | O_CLOEXEC,
+			     0600);
 	if (reserve < 0 || posix_fallocate(reserve, 0, RESERVE_BYTES) != 0)
 		result = mr_fail(ENOSPC, "cannot write into %s: no space", session->directory.path);
 	if (reserve >= 0)
@@ -187,7 +197,8 @@ static int start(struct session *session, bool *ret_program_failed)
 	if (result < 0)
 		return result;
 	if (session->untraced != MR_UNTRACED_NONE)
-		mr_process_note_untraced((uint32_t)session->child.pid, session->program, session->untraced);
+		mr_process_note_untraced((uint32_t)session->child.pid, session->program,
+					 session->untraced);
 	set_levels(session, session->options->delay_ns == 0);
 	session->started_ns = now_ns();
 	session->next_sample_ns = session->started_ns + SECOND_NS;
@@ -206,12 +217,13 @@ static void look_at_child(struct session *session)
 {
 	siginfo_t info = {0};
 	while (session->ended_ns == 0 &&
-	       waitid(P_PID, (id_t)session->child.pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+	       waitid(P_PID, (id_t)session->child.pid, &info,
+		      WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
 	       info.si_pid != 0) {
 		int status;
 		waitpid(session->child.pid, &status, WUNTRACED | WNOHANG);
 		if (info.si_code == CLD_STOPPED) {
-			kill(getpid(), SIGSTOP);
+			mr_signals_stop_along(&session->signals, session->child.pid);
 		} else {
 			session->wait_status = status;
 			session->ended_ns = now_ns();
@@ -234,8 +246,9 @@ static void switch_levels(struct session *session, uint64_t now)
 {
 	const struct mr_session_options *options = session->options;
 	uint64_t since_start = now - session->started_ns;
-	bool wanted = since_start >= options->delay_ns &&
-		      (!options->duration_ns || since_start < options->delay_ns + options->duration_ns);
+	bool wanted =
+		since_start >= options->delay_ns &&
+		(!options->duration_ns || since_start < options->delay_ns + options->duration_ns);
 	if (wanted != session->levels_are_on && !session->drain.stop_reason)
 		set_levels(session, wanted);
 }
@@ -267,7 +280,8 @@ static bool is_over(const struct session *session)
 {
 	if (session->ended_ns == 0)
 		return false;
-	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) == 0)
+	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) == 0 &&
+	    !mr_processes_is_one_coming(&session->processes))
 		return true;
 	return !session->options->wait_all && now_ns() - session->ended_ns >= descendants_wait_ns;
 }
@@ -300,7 +314,8 @@ static void finish(struct session *session)
 		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL); /* begun events end */
 	mr_drain_finish(&session->drain);
 	unlinkat(session->directory.fd, MR_RESERVE_FILE, 0);
-	mr_clock_samples_describe(&session->clocks, session->metadata.user_clock, &session->metadata);
+	mr_clock_samples_describe(&session->clocks, session->metadata.user_clock,
+				  &session->metadata);
 	mr_manifest_set_exit(session->manifest, session->wait_status);
 	mr_manifest_finish(session->manifest, session->drain.stop_reason ? "stopped" : "complete",
 			   &session->drain);
@@ -322,8 +337,8 @@ static void describe(struct session *session, struct mr_session_result *ret_resu
 					   .stop_reason = mr_take(session->drain.stop_reason)};
 	uint64_t kept_from = session->streams.kept_from_ticks;
 	if (kept_from)
-		result.kept_ns = (uint64_t)((unsigned __int128)(mr_ticks_now() - kept_from) * SECOND_NS /
-					    session->metadata.user.frequency);
+		result.kept_ns = (uint64_t)((unsigned __int128)(mr_ticks_now() - kept_from) *
+					    SECOND_NS / session->metadata.user.frequency);
 	for (size_t i = 0; i < session->processes.list.count; i++) {
 		const struct mr_process_info *info = &session->processes.list.items[i];
 		if (info->process == MR_RECORDER_PROCESS)
@@ -343,6 +358,7 @@ static void give_up(struct session *session)
 {
 	if (session->child.pid > 0)
 		mr_child_abandon(&session->child);
+	mr_arena_file_close(&session->arena_file, true); /* may lie in the directory */
 	if (session->directory.fd >= 0) {
 		unlinkat(session->directory.fd, MR_RESERVE_FILE, 0);
 		unlinkat(session->directory.fd, MR_ARENA_LINK, 0);
@@ -374,6 +390,7 @@ int mr_session_run(const struct mr_session_options *options, struct mr_session_r
 				  .signals = {.fd = -1},
 				  .epoll = -1};
 	*ret_program_failed = false;
+	hold_standard_streams();
 	int result = prepare(&session, ret_program_failed);
 	if (result == 0)
 		result = start(&session, ret_program_failed);

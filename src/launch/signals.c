@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -12,21 +14,31 @@
 
 #include "base/error.h"
 
-enum { WITNESS_WAIT_NS = 200000, WITNESS_WAITS = 100 };
+enum {
+	WITNESS_WAIT_NS = 200000,
+	WITNESS_WAITS = 100,
+	STOPPED_WAIT_NS = 50000000
+};
 
-/* Everything but what stops or crashes a process. */
+/* Everything there is. Blocking the signals of a crash is safe: the kernel delivers one that record itself
+ * has caused all the same. */
 static sigset_t forwarded_signals(void)
 {
-	static const int excluded[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGSEGV,
-				       SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGTRAP, SIGSYS};
 	sigset_t set;
 	sigfillset(&set);
-	for (size_t i = 0; i < mr_countof(excluded); i++)
-		sigdelset(&set, excluded[i]);
 	return set;
 }
 
-static void run_witness(_Atomic uint32_t *witnessed, pid_t record)
+static bool is_stopped(pid_t pid)
+{
+	char path[64], text[1024] = "";
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	mr_auto(close_file) FILE *file = fopen(path, "re");
+	const char *name_end = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
+	return name_end && name_end[1] == ' ' && name_end[2] == 'T';
+}
+
+static void run_witness(struct mr_signals_shared *shared, pid_t record)
 {
 	prctl(PR_SET_NAME, "millrace-signal");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -35,9 +47,14 @@ static void run_witness(_Atomic uint32_t *witnessed, pid_t record)
 	sigset_t set = forwarded_signals();
 	for (;;) {
 		siginfo_t info;
-		int number = sigwaitinfo(&set, &info);
-		if (number > 0 && number < MR_SIGNAL_COUNT)
-			atomic_fetch_add(&witnessed[number], 1);
+		pid_t stopped = atomic_load(&shared->stopped);
+		int number = stopped ? sigtimedwait(&set, &info,
+						    &(struct timespec){.tv_nsec = STOPPED_WAIT_NS})
+				     : sigwaitinfo(&set, &info);
+		if (number > 0 && number < MR_SIGNAL_COUNT && info.si_pid != record)
+			atomic_fetch_add(&shared->witnessed[number], 1);
+		if (stopped && !is_stopped(stopped))
+			kill(record, SIGCONT);
 	}
 }
 
@@ -46,16 +63,16 @@ int mr_signals_start(struct mr_signals *signals)
 	sigset_t set = forwarded_signals();
 	*signals = (struct mr_signals){.fd = -1};
 	sigprocmask(SIG_BLOCK, &set, &signals->original);
-	void *shared = mmap(NULL, MR_SIGNAL_COUNT * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+	void *shared = mmap(NULL, sizeof *signals->shared, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	signals->fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (shared == MAP_FAILED || signals->fd < 0)
 		return mr_fail_errno(errno, "cannot watch signals");
-	signals->witnessed = shared;
+	signals->shared = shared;
 	pid_t record = getpid();
 	signals->witness = fork();
 	if (signals->witness == 0)
-		run_witness(signals->witnessed, record);
+		run_witness(signals->shared, record);
 	return signals->witness > 0 ? 0 : mr_fail_errno(errno, "cannot start a process");
 }
 
@@ -63,7 +80,7 @@ int mr_signals_start(struct mr_signals *signals)
 static bool was_sent_to_group(struct mr_signals *signals, int number)
 {
 	for (int i = 0; i < WITNESS_WAITS; i++) {
-		uint32_t count = atomic_load(&signals->witnessed[number]);
+		uint32_t count = atomic_load(&signals->shared->witnessed[number]);
 		if (count != signals->seen[number]) {
 			signals->seen[number] = count;
 			return true;
@@ -84,12 +101,24 @@ bool mr_signals_handle(struct mr_signals *signals, pid_t child)
 			continue;
 		}
 		bool sent_by_terminal = info.ssi_code == SI_KERNEL;
-		if (number >= MR_SIGNAL_COUNT || sent_by_terminal)
+		/* Our own: SIGXFSZ and SIGPIPE of a failed write, and the witness's SIGCONT. */
+		bool sent_by_us =
+			info.ssi_code == SI_USER && ((pid_t)info.ssi_pid == getpid() ||
+						     (pid_t)info.ssi_pid == signals->witness);
+		if (number >= MR_SIGNAL_COUNT || sent_by_terminal || sent_by_us)
 			continue;
 		if (!was_sent_to_group(signals, number))
 			kill(child, number);
 	}
 	return child_changed;
+}
+
+void mr_signals_stop_along(struct mr_signals *signals, pid_t child)
+{
+	atomic_store(&signals->shared->stopped, child);
+	kill(signals->witness, SIGCONT); /* it has something to watch */
+	kill(getpid(), SIGSTOP);
+	atomic_store(&signals->shared->stopped, 0);
 }
 
 void mr_signals_stop(struct mr_signals *signals)
@@ -98,8 +127,8 @@ void mr_signals_stop(struct mr_signals *signals)
 		kill(signals->witness, SIGKILL);
 		waitpid(signals->witness, NULL, 0);
 	}
-	if (signals->witnessed)
-		munmap(signals->witnessed, MR_SIGNAL_COUNT * sizeof(uint32_t));
+	if (signals->shared)
+		munmap(signals->shared, sizeof *signals->shared);
 	if (signals->fd >= 0)
 		close(signals->fd);
 	*signals = (struct mr_signals){.fd = -1};

@@ -14,7 +14,10 @@
 #include "launch/manifest.h"
 #include "launch/session_files.h"
 
-enum { REQUEST_WAIT_MS = 50, REQUEST_WAITS = 600 };
+enum {
+	REQUEST_WAIT_MS = 50,
+	REQUEST_WAITS = 600
+};
 
 bool mr_snapshot_is_requested(const struct mr_directory *directory)
 {
@@ -24,7 +27,8 @@ bool mr_snapshot_is_requested(const struct mr_directory *directory)
 static int copy_stream(int from_folder, int to_folder, const char *name)
 {
 	mr_auto(close_fd) int from = openat(from_folder, name, O_RDONLY | O_CLOEXEC);
-	mr_auto(close_fd) int to = openat(to_folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	mr_auto(close_fd) int to =
+		openat(to_folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (from < 0 || to < 0)
 		return mr_fail_errno(errno, "cannot copy %s", name);
 	char block[64 << 10];
@@ -50,27 +54,36 @@ static int copy_streams(int from_folder, int to_folder)
 	return result;
 }
 
-/* Appends what is committed of the packets being filled, without disturbing their owners. */
-static int append_filling(struct mr_drain *drain, struct mr_streams *streams)
+/* Appends what is committed of a packet in the arena, without disturbing its owner. */
+static int append_copy(struct mr_drain *drain, struct mr_streams *streams, uint32_t index,
+		       struct mr_packet *copy)
 {
 	struct mr_arena *arena = drain->file->arena;
+	const struct mr_slot *slot = mr_arena_slot(arena, index);
+	const struct mr_packet *packet = mr_arena_packet(arena, index);
+	/* The owner may have gone on behind the back of mr_drain_list(), which then missed a packet: what
+	 * comes after it must not be there either. */
+	if (slot->owner_packet != mr_streams_owner_packets(drain->streams, packet) +
+					  mr_streams_owner_packets(streams, packet))
+		return 0;
+	uint32_t bytes = (uint32_t)atomic_load_explicit(&slot->progress, memory_order_acquire);
+	if (bytes > MR_PACKET_ROOM_BYTES)
+		return 0;
+	/* Read after progress: not before the last event copied. */
+	uint64_t end_ticks = slot->last_ticks;
+	memcpy(copy, packet, bytes);
+	return mr_streams_append(streams, copy, bytes, end_ticks, slot->discarded_events, false);
+}
+
+static int append_arena(struct mr_drain *drain, struct mr_streams *streams)
+{
 	mr_auto(free) struct mr_packet *copy = malloc(MR_ARENA_PACKET_BYTES);
 	if (!copy)
 		return mr_fail(ENOMEM, "no memory for a packet");
-	uint32_t count = atomic_load(&arena->slot_count);
 	int result = 0;
-	for (uint32_t i = 0; i < count && result == 0; i++) {
-		uint64_t word = atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
-		const struct mr_slot *slot = mr_arena_slot(arena, i);
-		uint32_t bytes = (uint32_t)atomic_load_explicit(&slot->progress, memory_order_acquire);
-		if (mr_slot_word_state(word) != MR_SLOT_FILLING || bytes <= sizeof *copy ||
-		    bytes > MR_PACKET_ROOM_BYTES)
-			continue;
-		/* Read after progress: not before the last event copied. */
-		uint64_t end_ticks = slot->last_ticks;
-		memcpy(copy, mr_arena_packet(arena, i), bytes);
-		result = mr_streams_append(streams, copy, bytes, end_ticks, slot->discarded_events, false);
-	}
+	mr_drain_list(drain);
+	for (size_t i = 0; i < drain->candidates.count && result == 0; i++)
+		result = append_copy(drain, streams, drain->candidates.items[i].slot, copy);
 	return result;
 }
 
@@ -84,7 +97,7 @@ static int fill(const struct mr_directory *directory, const struct mr_directory 
 	if (result == 0)
 		result = mr_streams_resume(&streams);
 	if (result == 0)
-		result = append_filling(drain, &streams);
+		result = append_arena(drain, &streams);
 	mr_streams_fini(&streams);
 	if (result == 0)
 		result = mr_directory_write_metadata(snapshot, metadata);
@@ -106,8 +119,11 @@ int mr_snapshot_make(const struct mr_directory *directory, struct mr_drain *drai
 		return mr_fail(ENOMEM, "no memory");
 	struct mr_directory snapshot = {.fd = -1, .ctf = -1};
 	int result = mr_directory_create(path, &snapshot);
-	if (result == 0)
+	if (result == 0) {
 		result = fill(directory, &snapshot, drain, metadata, manifest);
+		if (result < 0)
+			mr_directory_remove(&snapshot);
+	}
 	mr_directory_close(&snapshot);
 	/* The asker waits for this, whatever came of it. */
 	unlinkat(directory->fd, MR_SNAPSHOT_REQUEST, 0);
@@ -135,7 +151,8 @@ static int wait_for_answer(const struct mr_directory *directory, uint32_t before
 	}
 	uint32_t number = last_snapshot(directory);
 	if (number == before)
-		return mr_fail(EIO, "the recorder of %s could not write the snapshot: is the disk full?",
+		return mr_fail(EIO,
+			       "the recorder of %s could not write the snapshot: is the disk full?",
 			       directory->path);
 	return asprintf(ret_path, "%s/snapshot-%u.mill", directory->path, number) < 0
 		       ? mr_fail(ENOMEM, "no memory")
@@ -149,12 +166,14 @@ int mr_snapshot_request(const char *trace, char **ret_path)
 	if (result < 0)
 		return result;
 	uint32_t before = last_snapshot(&directory);
-	bool is_recording = faccessat(directory.fd, MR_ARENA_LINK, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
-			    flock(directory.fd, LOCK_SH | LOCK_NB) < 0;
+	bool is_recording =
+		faccessat(directory.fd, MR_ARENA_LINK, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+		flock(directory.fd, LOCK_SH | LOCK_NB) < 0;
 	int request = -1;
 	if (!is_recording)
 		result = mr_fail(EINVAL, "%s is not being recorded", trace);
-	else if ((request = openat(directory.fd, MR_SNAPSHOT_REQUEST, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) < 0)
+	else if ((request = openat(directory.fd, MR_SNAPSHOT_REQUEST,
+				   O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) < 0)
 		result = mr_fail_errno(errno, "cannot ask for a snapshot of %s", trace);
 	if (request >= 0)
 		close(request);

@@ -23,11 +23,13 @@ static bool is_limited(const struct mr_streams *streams)
 
 static uint64_t piece_limit_bytes(const struct mr_streams *streams)
 {
-	uint64_t share = streams->limits.bytes ? streams->limits.bytes / PIECES_PER_LIMIT : PIECE_MAX_BYTES;
+	uint64_t share =
+		streams->limits.bytes ? streams->limits.bytes / PIECES_PER_LIMIT : PIECE_MAX_BYTES;
 	return mr_max(mr_min(share, (uint64_t)PIECE_MAX_BYTES), (uint64_t)MR_ARENA_PACKET_BYTES);
 }
 
-static void file_name(const struct mr_streams *streams, uint32_t stream, uint32_t piece, char *ret_name)
+static void file_name(const struct mr_streams *streams, uint32_t stream, uint32_t piece,
+		      char *ret_name)
 {
 	bool in_pieces = is_limited(streams) &&
 			 streams->streams.items[stream].owner.kind == MR_PACKET_EVENTS;
@@ -63,7 +65,8 @@ void mr_streams_fini(struct mr_streams *streams)
 
 static bool same_owner(const struct mr_stream_owner *a, const struct mr_stream_owner *b)
 {
-	return a->process == b->process && a->tid == b->tid && a->kind == b->kind && a->depth == b->depth;
+	return a->process == b->process && a->tid == b->tid && a->kind == b->kind &&
+	       a->depth == b->depth;
 }
 
 static uint32_t *bucket_of(const struct mr_streams *streams, const struct mr_stream_owner *owner)
@@ -73,9 +76,11 @@ static uint32_t *bucket_of(const struct mr_streams *streams, const struct mr_str
 	return (uint32_t *)&streams->buckets[hash % MR_STREAM_BUCKETS];
 }
 
-static struct mr_stream *find_owned(const struct mr_streams *streams, const struct mr_stream_owner *owner)
+static struct mr_stream *find_owned(const struct mr_streams *streams,
+				    const struct mr_stream_owner *owner)
 {
-	for (uint32_t at = *bucket_of(streams, owner); at; at = streams->streams.items[at - 1].next_in_bucket) {
+	for (uint32_t at = *bucket_of(streams, owner); at;
+	     at = streams->streams.items[at - 1].next_in_bucket) {
 		struct mr_stream *stream = &streams->streams.items[at - 1];
 		if (same_owner(&stream->owner, owner))
 			return stream;
@@ -156,15 +161,24 @@ static int open_file(struct mr_streams *streams, struct mr_stream *stream)
 		close_least_used(streams);
 	char name[NAME_BYTES];
 	file_name(streams, (uint32_t)(stream - streams->streams.items), stream->piece, name);
-	stream->fd = openat(streams->directory, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-			    0600);
+	stream->fd = openat(streams->directory, name,
+			    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (stream->fd < 0)
 		return mr_fail_errno(errno, "cannot open stream file %s", name);
 	streams->open_files++;
 	return 0;
 }
 
-static int write_whole(struct mr_streams *streams, struct mr_stream *stream, const void *bytes, size_t count)
+/* Cuts off the half-written packet. Should that fail too: the reader ignores a torn last packet. */
+static void take_back(int fd, size_t bytes)
+{
+	struct stat status;
+	if (bytes > 0 && fstat(fd, &status) == 0)
+		(void)!ftruncate(fd, status.st_size - (off_t)bytes);
+}
+
+static int write_whole(struct mr_streams *streams, struct mr_stream *stream, const void *bytes,
+		       size_t count)
 {
 	size_t done = 0;
 	while (done < count) {
@@ -172,11 +186,10 @@ static int write_whole(struct mr_streams *streams, struct mr_stream *stream, con
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0) {
-			int error = written < 0 ? errno : ENOSPC;
-			/* Taking the part back may fail too; the reader ignores a torn last packet. */
-			if (done > 0 && ftruncate(stream->fd, (off_t)stream->piece_bytes) < 0)
-				error = errno;
-			return mr_fail_errno(error, "cannot write the trace");
+			int result = mr_fail_errno(written < 0 ? errno : ENOSPC,
+						   "cannot write the trace");
+			take_back(stream->fd, done);
+			return result;
 		}
 		done += (size_t)written;
 	}
@@ -187,10 +200,12 @@ static int write_whole(struct mr_streams *streams, struct mr_stream *stream, con
 
 /* ---- pieces and limits -------------------------------------------------------------------------- */
 
-static struct mr_stream_piece *find_piece(struct mr_streams *streams, uint32_t stream, uint32_t piece)
+static struct mr_stream_piece *find_piece(struct mr_streams *streams, uint32_t stream,
+					  uint32_t piece)
 {
 	for (size_t i = streams->pieces.count; i-- > 0;)
-		if (streams->pieces.items[i].stream == stream && streams->pieces.items[i].piece == piece)
+		if (streams->pieces.items[i].stream == stream &&
+		    streams->pieces.items[i].piece == piece)
 			return &streams->pieces.items[i];
 	return NULL;
 }
@@ -253,13 +268,14 @@ static void begin_piece_if_needed(struct mr_streams *streams, struct mr_stream *
 	stream->piece_begin_ticks = begin_ticks;
 }
 
-static int note_in_piece(struct mr_streams *streams, uint32_t stream, uint64_t bytes, uint64_t begin_ticks,
-			 uint64_t end_ticks)
+static int note_in_piece(struct mr_streams *streams, uint32_t stream, uint64_t bytes,
+			 uint64_t begin_ticks, uint64_t end_ticks)
 {
 	uint32_t number = streams->streams.items[stream].piece;
 	struct mr_stream_piece *piece = find_piece(streams, stream, number);
 	if (!piece) {
-		struct mr_stream_piece fresh = {.stream = stream, .piece = number, .begin_ticks = begin_ticks};
+		struct mr_stream_piece fresh = {
+			.stream = stream, .piece = number, .begin_ticks = begin_ticks};
 		if (mr_vec_push(&streams->pieces, fresh) < 0)
 			return mr_fail(ENOMEM, "no memory for the list of stream files");
 		piece = &streams->pieces.items[streams->pieces.count - 1];
@@ -326,7 +342,8 @@ int mr_streams_append(struct mr_streams *streams, struct mr_packet *packet, uint
 	stream->last_use = ++streams->uses;
 	if (owner_ended)
 		release(streams, stream);
-	return in_pieces ? note_in_piece(streams, index, packet_bytes, packet->context.begin_ticks, end_ticks)
+	return in_pieces ? note_in_piece(streams, index, packet_bytes, packet->context.begin_ticks,
+					 end_ticks)
 			 : 0;
 }
 
@@ -340,7 +357,8 @@ bool mr_streams_has(const struct mr_streams *streams, const struct mr_packet *pa
 }
 
 /* Reads one packet's header and context at `offset`; false where the file holds no whole packet. */
-static bool read_packet_head(int fd, uint64_t offset, uint64_t file_bytes, struct mr_packet *ret_head)
+static bool read_packet_head(int fd, uint64_t offset, uint64_t file_bytes,
+			     struct mr_packet *ret_head)
 {
 	if (pread(fd, ret_head, sizeof *ret_head, (off_t)offset) != (ssize_t)sizeof *ret_head)
 		return false;
@@ -354,7 +372,8 @@ static int resume_file(struct mr_streams *streams, const char *name)
 	unsigned number = 0, piece = 0;
 	if (sscanf(name, "stream-%6u.%6u", &number, &piece) < 1 || number > 1u << 20)
 		return 0;
-	mr_auto(close_fd) int fd = openat(streams->directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	mr_auto(close_fd) int fd =
+		openat(streams->directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	struct stat status;
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return mr_fail_errno(errno, "cannot open %s", name);

@@ -174,6 +174,7 @@ static void read_members(struct mr_manifest_private *reader)
 	manifest->lost_events = count_member(reader, losses, "events");
 	manifest->lost_definitions = count_member(reader, losses, "definitions");
 	manifest->overwritten_packets = count_member(reader, kept, "overwritten_packets");
+	manifest->kept_from_ticks = count_member(reader, kept, "from_ticks");
 	manifest->unseen_processes_possible =
 		boolean_member(reader, root, "unseen_processes_possible");
 	read_exit(reader);

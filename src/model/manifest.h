@@ -57,6 +57,7 @@ struct mr_manifest {
 	uint64_t lost_events;
 	uint64_t lost_definitions;
 	uint64_t overwritten_packets;
+	uint64_t kept_from_ticks; /* of the user clock: what is older was overwritten; 0: nothing */
 	bool unseen_processes_possible;
 	struct mr_manifest_private *private;
 };

@@ -5,20 +5,14 @@
 #include <string.h>
 
 enum {
-	FEW = 48, /* below this, insertion is faster than counting */
+	FEW = 48, /* below this, insertion is always faster than counting */
 	DIGITS = 8,
 	VALUES = 256,
 };
 
-static bool is_sorted(const struct mr_sort_item *items, size_t count)
-{
-	for (size_t i = 1; i < count; i++)
-		if (items[i - 1].key > items[i].key)
-			return false;
-	return true;
-}
-
-static void sort_few(struct mr_sort_item *items, size_t count)
+/* Insertion: the fastest where items are few or nearly in order, as nested intervals are. Gives up,
+ * leaving equal keys in their order, when it has moved items more than `patience` times. */
+static bool sort_by_insertion(struct mr_sort_item *items, size_t count, size_t patience)
 {
 	for (size_t i = 1; i < count; i++) {
 		struct mr_sort_item item = items[i];
@@ -27,7 +21,11 @@ static void sort_few(struct mr_sort_item *items, size_t count)
 		for (; at > 0 && items[at - 1].key > item.key; at--)
 			items[at] = items[at - 1];
 		items[at] = item;
+		if (i - at > patience)
+			return false;
+		patience -= i - at;
 	}
+	return true;
 }
 
 static unsigned digit_of(uint64_t key, unsigned digit)
@@ -54,12 +52,8 @@ void mr_sort(struct mr_sort_item *items, struct mr_sort_item *scratch, size_t co
 	size_t counts[DIGITS][VALUES] = {0};
 	struct mr_sort_item *from = items, *to = scratch;
 
-	if (is_sorted(items, count))
+	if (sort_by_insertion(items, count, count < FEW ? FEW * FEW : 4 * count))
 		return;
-	if (count < FEW) {
-		sort_few(items, count);
-		return;
-	}
 	for (size_t i = 0; i < count; i++)
 		for (unsigned digit = 0; digit < DIGITS; digit++)
 			counts[digit][digit_of(items[i].key, digit)]++;

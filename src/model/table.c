@@ -72,33 +72,48 @@ static uint32_t *count_tracks(const struct mr_table *table, const uint32_t *trac
 	return first;
 }
 
-/* Rows by track. Intervals are recorded at their end, the enclosing one after the enclosed: they are
- * taken backwards, so that of equal ones the enclosing comes first. */
-static void place_by_track(struct mr_table *table, const uint32_t *track, uint32_t *next,
+static void place_by_track(const struct mr_table *table, const uint32_t *track, uint32_t *next,
 			   struct mr_sort_item *items)
 {
-	bool backwards = is_interval(table);
-
-	for (uint32_t i = 0; i < table->count; i++) {
-		uint32_t row = backwards ? table->count - 1 - i : i;
-
+	for (uint32_t row = 0; row < table->count; row++)
 		items[next[track[row]]++].index = row;
+}
+
+static void reverse(struct mr_sort_item *items, uint32_t count)
+{
+	for (uint32_t i = 0; i < count / 2; i++) {
+		struct mr_sort_item item = items[i];
+
+		items[i] = items[count - 1 - i];
+		items[count - 1 - i] = item;
 	}
 }
 
-/* By start; of equal ones the longest first. Ends descend already where the recording was plain. */
-static void sort_track(const struct mr_table *table, const int64_t *start, const int64_t *duration,
-		       struct mr_sort_item *items, struct mr_sort_item *scratch, uint32_t count)
+/* By start, or by end where durations are given. */
+static void sort_by(const int64_t *start, const int64_t *duration, struct mr_sort_item *items,
+		    struct mr_sort_item *scratch, uint32_t count)
 {
-	if (is_interval(table)) {
-		for (uint32_t i = 0; i < count; i++)
-			items[i].key =
-				~mr_sort_key(start[items[i].index] + duration[items[i].index]);
-		mr_sort(items, scratch, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t row = items[i].index;
+
+		items[i].key = mr_sort_key(start[row] + (duration ? duration[row] : 0));
 	}
-	for (uint32_t i = 0; i < count; i++)
-		items[i].key = mr_sort_key(start[items[i].index]);
 	mr_sort(items, scratch, count);
+}
+
+/* By start. Intervals are recorded at their end, the enclosing after the enclosed: in that order, the
+ * last of those that start together is the outermost, and must come first. */
+static void sort_track(const int64_t *start, const int64_t *duration, struct mr_sort_item *items,
+		       struct mr_sort_item *scratch, uint32_t count)
+{
+	if (duration)
+		sort_by(start, duration, items, scratch, count);
+	sort_by(start, NULL, items, scratch, count);
+	for (uint32_t i = 0, next; duration && i < count; i = next) {
+		for (next = i + 1; next < count && items[next].key == items[i].key; next++)
+			;
+		reverse(items + i, next - i);
+	}
 }
 
 static void gather(void *to, const void *from, const struct mr_sort_item *items, uint32_t count,
@@ -140,7 +155,8 @@ static int rearrange(struct mr_table *table, const struct mr_sort_item *items)
 static int sort_rows(struct mr_table *table, uint32_t track_count, struct mr_sort_item *items)
 {
 	const uint32_t *track = columns_of(table)[0];
-	const int64_t *start = columns_of(table)[1], *duration = columns_of(table)[2];
+	const int64_t *start = columns_of(table)[1];
+	const int64_t *duration = is_interval(table) ? columns_of(table)[2] : NULL;
 	mr_auto(free) struct mr_sort_item *scratch = malloc(table->count * sizeof *scratch);
 	mr_auto(free) uint32_t *first = count_tracks(table, track, track_count);
 	mr_auto(free) uint32_t *next = malloc(((size_t)track_count + 1) * sizeof *next);
@@ -150,8 +166,7 @@ static int sort_rows(struct mr_table *table, uint32_t track_count, struct mr_sor
 	memcpy(next, first, ((size_t)track_count + 1) * sizeof *next);
 	place_by_track(table, track, next, items);
 	for (uint32_t i = 0; i < track_count; i++)
-		sort_track(table, start, duration, items + first[i], scratch,
-			   first[i + 1] - first[i]);
+		sort_track(start, duration, items + first[i], scratch, first[i + 1] - first[i]);
 	int result = rearrange(table, items);
 	if (result == 0) {
 		free(table->first_of_track);

@@ -75,11 +75,15 @@ static void unlock(void)
 	atomic_store_explicit(&mr_this_process.definition_lock, 0, memory_order_release);
 }
 
+/* NULL, and the definition that needed it counted as lost, if there is none. */
 static void *get_memory(size_t bytes)
 {
 	void *memory =
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory != MAP_FAILED)
+		return memory;
+	mr_count_loss(MR_loss_reason_definition, 1);
+	return NULL;
 }
 
 /* Writes one definition; the lock is held. */
@@ -90,7 +94,7 @@ static bool put(uint8_t event, const void *payload, size_t bytes, const char *te
 	size_t text_bytes = text ? text_length + 1 : 0;
 	size_t need = MR_EXTENDED_HEADER_BYTES + bytes + text_bytes;
 	uint32_t tid = mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid;
-	bool room = writer->cursor
+	bool room = mr_writer_has_packet(writer)
 			    ? writer->cursor + need <= writer->limit ||
 				      mr_writer_next_packet(writer, MR_PACKET_DEFINITIONS, tid, 0)
 			    : mr_writer_claim(writer, MR_PACKET_DEFINITIONS, tid, 0);
@@ -108,7 +112,7 @@ static bool put(uint8_t event, const void *payload, size_t bytes, const char *te
 	writer->cursor = at + bytes + text_bytes;
 	atomic_store_explicit(
 		&writer->slot->progress,
-		mr_slot_progress((uint32_t)(writer->cursor - mr_writer_packet(writer)), 0),
+		mr_slot_progress((uint32_t)(writer->cursor - writer->packet), 0),
 		memory_order_release);
 	return true;
 }

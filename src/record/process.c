@@ -6,6 +6,7 @@
  * MADV_WIPEONFORK, so that every child finds generation 0 in it, also those made by _Fork() or by a raw
  * clone, which run no atfork handlers.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -23,9 +24,10 @@ bool mr_ticks_are_counter;
 static const _Atomic uint32_t no_levels;
 const _Atomic uint32_t *mr_levels = &no_levels;
 
-/* Survive fork on purpose: a child learns from them whose child it is. */
+/* Survive fork on purpose: a child learns from them whose child it is, and what it need not look up. */
 static uint32_t last_process;
 static uint64_t pid_namespace;
+static char program[sizeof((struct mr_process_entry *)0)->program];
 
 static struct mr_process_entry *this_entry(void)
 {
@@ -38,18 +40,23 @@ void mr_count_loss(enum mr_loss_reason reason, uint64_t count)
 		atomic_fetch_add_explicit(&this_entry()->lost[reason], count, memory_order_relaxed);
 }
 
-/* Which namespace this process's pid belongs to: record translates it. Looked up anew in every child,
- * since a child may have been born into another one; without /proc the parent's has to do. */
+/* Which namespace this process's pid belongs to: record translates it. Without /proc: 0. */
 static uint64_t find_pid_namespace(void)
 {
 	struct stat status;
-	return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : pid_namespace;
+	return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-static void copy_program(char *ret_program, size_t bytes)
+/* Looks up what a forked child knows from its parent. A child born into another pid namespace must look
+ * again, and knows it: its parent is out of sight. */
+static void look_up_self(enum mr_process_origin origin)
 {
-	ssize_t length = readlink("/proc/self/exe", ret_program, bytes - 1);
-	ret_program[length > 0 ? length : 0] = 0;
+	if (origin == MR_process_origin_exec || getppid() == 0)
+		pid_namespace = find_pid_namespace();
+	if (origin == MR_process_origin_exec) {
+		ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+		program[length > 0 ? length : 0] = 0;
+	}
 }
 
 /* The number of the live process with this pid in our namespace, or 0. */
@@ -90,7 +97,7 @@ static int32_t claim_entry(enum mr_process_origin origin, uint32_t pid, uint32_t
 static bool begin_process(enum mr_process_origin origin)
 {
 	uint32_t pid = (uint32_t)getpid();
-	pid_namespace = find_pid_namespace();
+	look_up_self(origin);
 	uint32_t parent = last_process;
 	if (origin == MR_process_origin_exec) {
 		parent = find_process(pid);
@@ -101,7 +108,7 @@ static bool begin_process(enum mr_process_origin origin)
 	if (slot < 0)
 		return false;
 	struct mr_process_entry *entry = mr_arena_process(mr_arena, (uint32_t)slot);
-	copy_program(entry->program, sizeof entry->program);
+	memcpy(entry->program, program, sizeof program);
 	mr_writer_reset(&mr_this_process.definitions);
 	mr_this_process.slot = slot;
 	last_process = entry->process;
@@ -113,7 +120,7 @@ static bool begin_process(enum mr_process_origin origin)
 						     .parent_pid = (uint32_t)getppid(),
 						     .first_definition = mr_definition_next(),
 						     .origin = origin};
-	mr_define_event(MR_EVENT_process_start, &start, sizeof start, entry->program);
+	mr_define_event(MR_EVENT_process_start, &start, sizeof start, program);
 	return true;
 }
 
@@ -127,15 +134,16 @@ bool mr_process_restart(void)
 		holder = 0;
 		sched_yield();
 	}
+	int saved_errno = errno; /* the program did not call us to have it changed */
 	bool attached = mr_this_process.generation != 0 || begin_process(MR_process_origin_fork);
+	errno = saved_errno;
 	atomic_store(&mr_this_process.restart_lock, 0);
 	return attached;
 }
 
 static void on_fork_in_child(void)
 {
-	if (mr_this_process.generation == 0)
-		mr_process_restart();
+	mr_process_restart();
 }
 
 /* Puts an empty, wipe-on-fork page where mr_process_page is. Without it (old kernels) children are
@@ -188,11 +196,13 @@ void mr_process_end(void)
 {
 	if (!mr_arena || mr_this_process.generation == 0)
 		return;
-	mr_emit(process_end);
+	/* Not into the thread's stream, which may have ended: main's pthread_exit() leads here. */
+	const struct mr_event_process_end end = {};
+	mr_define_event(MR_EVENT_process_end, &end, sizeof end, NULL);
 	this_entry()->ended = 1;
 }
 
-void mr_process_note_untraced(uint32_t pid, const char *program, enum mr_untraced_reason reason)
+void mr_process_note_untraced(uint32_t pid, const char *path, enum mr_untraced_reason reason)
 {
 	if (!mr_arena)
 		return;
@@ -201,8 +211,8 @@ void mr_process_note_untraced(uint32_t pid, const char *program, enum mr_untrace
 		return;
 	struct mr_process_entry *entry = mr_arena_process(mr_arena, (uint32_t)slot);
 	entry->reason = reason;
-	size_t length = strnlen(program, sizeof entry->program - 1);
-	memcpy(entry->program, program, length);
+	size_t length = strnlen(path, sizeof entry->program - 1);
+	memcpy(entry->program, path, length);
 	entry->program[length] = 0;
 	atomic_store_explicit(&entry->state, MR_PROCESS_UNTRACED, memory_order_release);
 }

@@ -45,8 +45,9 @@ enum {
 
 /* Where one nesting level of a thread writes. */
 struct mr_writer {
-	uint8_t *cursor; /* next event; NULL: no packet */
-	uint8_t *limit;  /* an event may start below limit - its size */
+	uint8_t *packet; /* where it begins */
+	uint8_t *cursor; /* where the next event goes; equal to packet: there is none */
+	uint8_t *limit;  /* where events must end */
 	struct mr_slot *slot;
 	uint32_t slot_index;
 	uint32_t open_count; /* intervals begun and not ended */
@@ -56,14 +57,15 @@ struct mr_writer {
 	uint64_t discarded;  /* events lost since the last packet was claimed */
 };
 
-static inline uint8_t *mr_writer_packet(const struct mr_writer *writer)
+static inline bool mr_writer_has_packet(const struct mr_writer *writer)
 {
-	return writer->limit - MR_PACKET_ROOM_BYTES;
+	return writer->cursor != writer->packet;
 }
 
 struct mr_thread {
-	uint64_t generation; /* equal to the process's: everything below is valid */
-	uint32_t depth;      /* writers in use */
+	uint64_t generation;      /* equal to the process's: everything below is valid */
+	uint64_t fast_generation; /* the same, or 0 where only the slow way will do */
+	uint32_t depth;           /* writers in use */
 	uint32_t tid;
 	uint8_t destructor_rounds;
 	bool started; /* thread_start has been written */
@@ -113,7 +115,7 @@ bool mr_process_restart(void);
 void mr_process_end(void);
 
 /* Lists a program that is about to run without the library, and why. */
-void mr_process_note_untraced(uint32_t pid, const char *program, enum mr_untraced_reason reason);
+void mr_process_note_untraced(uint32_t pid, const char *path, enum mr_untraced_reason reason);
 
 void mr_count_loss(enum mr_loss_reason reason, uint64_t count);
 
@@ -138,11 +140,12 @@ uint8_t *mr_writer_put_header(struct mr_writer *writer, uint8_t event, uint64_t 
 
 /* ---- thread.c -------------------------------------------------------------------------------- */
 
-/* The slow way to reserve: first event, full packet, long pause, signal handler, no packet. */
+/* The slow way to reserve, always right: first event, full packet, long pause, signal handler, a clock
+ * that is not the counter. Returns where the fields go, to be followed by mr_commit(); or NULL: lost. */
 uint8_t *mr_reserve_slow(uint8_t event, size_t bytes, uint64_t *ret_ticks);
 
-/* Writes an event whose last field is a text. */
-void mr_emit_text_bytes(uint8_t event, const void *payload, size_t bytes, const char *text);
+/* Writes an event the slow way; `text` is its str field, or NULL. */
+void mr_emit_slow(uint8_t event, const void *payload, size_t bytes, const char *text);
 
 /* Makes the key whose destructor ends threads; once per program. */
 void mr_thread_prepare(void);
@@ -182,27 +185,25 @@ static inline uint64_t mr_ticks_now(void)
 /* Keeps the compiler from moving stores across: a signal handler of the same thread may look. */
 #define mr_signal_fence() atomic_signal_fence(memory_order_seq_cst)
 
-/* Reserves room for an event whose fixed part is `bytes` long, writes its header and returns where
- * its fields go, or NULL if it is lost. A pointer must be followed by mr_commit(). */
-static inline uint8_t *mr_reserve(uint8_t event, size_t bytes, uint64_t *ret_ticks)
+/* The fast way to reserve: room for an event whose fields take `bytes`. Writes its header and returns
+ * where its fields go, to be followed by mr_commit_fast(); or NULL if this is one for the slow way. No
+ * call is made from here, so that a hook needs no stack frame. */
+static inline uint8_t *mr_reserve_fast(uint8_t event, size_t bytes, uint64_t *ret_ticks)
 {
 	struct mr_thread *thread = &mr_self;
-	uint32_t depth = thread->depth;
-	if (mr_unlikely(thread->generation != mr_this_process.generation || depth != 0))
-		return mr_reserve_slow(event, bytes, ret_ticks);
+	if (mr_unlikely(thread->fast_generation != mr_this_process.generation || thread->depth != 0))
+		return NULL;
 	thread->depth = 1;
 	mr_signal_fence();
 	struct mr_writer *writer = &thread->writers[0];
 	uint8_t *at = writer->cursor;
-	if (mr_unlikely(at + MR_COMPACT_HEADER_BYTES + bytes > writer->limit)) {
+	uint64_t now = mr_ticks_of_counter();
+	/* The difference is unsigned: large, too, when the clock went backwards. */
+	if (mr_unlikely(at + MR_COMPACT_HEADER_BYTES + bytes > writer->limit ||
+			now - writer->slot->last_ticks > UINT32_MAX)) {
+		mr_signal_fence();
 		thread->depth = 0;
-		return mr_reserve_slow(event, bytes, ret_ticks);
-	}
-	uint64_t now = mr_ticks_now();
-	/* Unsigned: also true when the clock went backwards. */
-	if (mr_unlikely(now - writer->slot->last_ticks > UINT32_MAX)) {
-		thread->depth = 0;
-		return mr_reserve_slow(event, bytes, ret_ticks);
+		return NULL;
 	}
 	writer->slot->last_ticks = now;
 	uint32_t low = (uint32_t)now;
@@ -212,29 +213,34 @@ static inline uint8_t *mr_reserve(uint8_t event, size_t bytes, uint64_t *ret_tic
 	return at + MR_COMPACT_HEADER_BYTES;
 }
 
-/* Publishes the event that ends at `end`, together with the number of intervals now open, and lets
- * signal handlers use the writer again. One store: a killed program never leaves one without the other. */
-static inline void mr_commit_open(uint8_t *end, uint32_t open_count)
+/* Publishes the event that ends at `end`, together with the number of intervals now open: one store, so
+ * that a killed program never leaves one without the other. */
+static inline void mr_writer_commit(struct mr_writer *writer, uint8_t *end, uint32_t open_count)
 {
-	struct mr_thread *thread = &mr_self;
-	struct mr_writer *writer = &thread->writers[thread->depth - 1];
 	writer->cursor = end;
 	writer->open_count = open_count;
 	atomic_store_explicit(&writer->slot->progress,
-			      mr_slot_progress((uint32_t)(end - mr_writer_packet(writer)), open_count),
+			      mr_slot_progress((uint32_t)(end - writer->packet), open_count),
 			      memory_order_release);
+}
+
+static inline void mr_commit_fast(uint8_t *end, uint32_t open_count)
+{
+	mr_writer_commit(&mr_self.writers[0], end, open_count);
 	mr_signal_fence();
-	thread->depth--;
+	mr_self.depth = 0;
 }
 
-static inline void mr_commit(uint8_t *end)
+/* The writer between mr_reserve_slow() and mr_commit(). */
+static inline struct mr_writer *mr_reserved_writer(void)
 {
-	mr_commit_open(end, mr_self.writers[mr_self.depth - 1].open_count);
+	return &mr_self.writers[mr_self.depth - 1];
 }
 
-/* Gives up what mr_reserve() returned. */
-static inline void mr_cancel(void)
+/* Ends what mr_reserve_slow() began. */
+static inline void mr_commit(uint8_t *end, uint32_t open_count)
 {
+	mr_writer_commit(mr_reserved_writer(), end, open_count);
 	mr_signal_fence();
 	mr_self.depth--;
 }
@@ -244,10 +250,12 @@ static inline void mr_cancel(void)
 	do {                                                                                       \
 		const struct mr_event_##event payload_ = {__VA_ARGS__};                            \
 		uint64_t ticks_;                                                                   \
-		uint8_t *at_ = mr_reserve(MR_EVENT_##event, sizeof payload_, &ticks_);             \
+		uint8_t *at_ = mr_reserve_fast(MR_EVENT_##event, sizeof payload_, &ticks_);        \
 		if (mr_likely(at_ != NULL)) {                                                      \
 			memcpy(at_, &payload_, sizeof payload_);                                   \
-			mr_commit(at_ + sizeof payload_);                                          \
+			mr_commit_fast(at_ + sizeof payload_, mr_self.writers[0].open_count);      \
+		} else {                                                                           \
+			mr_emit_slow(MR_EVENT_##event, &payload_, sizeof payload_, NULL);          \
 		}                                                                                  \
 	} while (0)
 
@@ -255,7 +263,7 @@ static inline void mr_cancel(void)
 #define mr_emit_text(event, text, ...)                                                             \
 	do {                                                                                       \
 		const struct mr_event_##event payload_ = {__VA_ARGS__};                            \
-		mr_emit_text_bytes(MR_EVENT_##event, &payload_, sizeof payload_, (text));          \
+		mr_emit_slow(MR_EVENT_##event, &payload_, sizeof payload_, (text));                \
 	} while (0)
 
 #endif

@@ -55,6 +55,7 @@ static bool thread_restart(struct mr_thread *thread)
 	if (thread_key_is_made)
 		pthread_setspecific(thread_key, thread);
 	thread->generation = mr_this_process.generation;
+	thread->fast_generation = mr_ticks_are_counter ? thread->generation : 0;
 	return true;
 }
 
@@ -81,9 +82,9 @@ static void put_loss(struct mr_writer *writer, uint64_t count)
 static bool make_room(struct mr_thread *thread, uint32_t depth, size_t bytes)
 {
 	struct mr_writer *writer = &thread->writers[depth];
-	if (writer->cursor && writer->cursor + bytes <= writer->limit)
+	if (mr_writer_has_packet(writer) && writer->cursor + bytes <= writer->limit)
 		return true;
-	if (writer->cursor)
+	if (mr_writer_has_packet(writer))
 		return mr_writer_next_packet(writer, MR_PACKET_EVENTS, thread->tid, (uint8_t)depth);
 	uint64_t lost = writer->discarded;
 	if (!mr_writer_claim(writer, MR_PACKET_EVENTS, thread->tid, (uint8_t)depth))
@@ -125,50 +126,114 @@ uint8_t *mr_reserve_slow(uint8_t event, size_t bytes, uint64_t *ret_ticks)
 	return NULL;
 }
 
-void mr_emit_text_bytes(uint8_t event, const void *payload, size_t bytes, const char *text)
+void mr_emit_slow(uint8_t event, const void *payload, size_t bytes, const char *text)
 {
-	size_t length = strnlen(text, MR_TEXT_MAX - 1);
+	size_t length = text ? strnlen(text, MR_TEXT_MAX - 1) : 0;
+	size_t text_bytes = text ? length + 1 : 0;
 	uint64_t ticks;
-	uint8_t *at = mr_reserve(event, bytes + length + 1, &ticks);
+	uint8_t *at = mr_reserve_slow(event, bytes + text_bytes, &ticks);
 	if (!at)
 		return;
 	memcpy(at, payload, bytes);
-	memcpy(at + bytes, text, length);
-	at[bytes + length] = 0;
-	mr_commit(at + bytes + length + 1);
+	if (text) {
+		memcpy(at + bytes, text, length);
+		at[bytes + length] = 0;
+	}
+	mr_commit(at + bytes + text_bytes, mr_reserved_writer()->open_count);
 }
 
-struct mr_interval mr_interval_begin_slow(uint8_t event, uint32_t what, uint64_t step)
+/* ---- intervals ----------------------------------------------------------------------------------- */
+
+void mr_interval_begin_slow(struct mr_interval *ret_interval, uint8_t event, uint32_t what, uint64_t step)
 {
 	struct mr_thread *thread = &mr_self;
-	struct mr_interval interval = {.what = what, .step = step, .depth = UINT32_MAX};
 	uint32_t depth = thread->depth;
 	if (depth < MR_WRITERS) {
 		thread->depth = depth + 1;
 		mr_signal_fence();
-		bool ready = thread_is_current(thread) || thread_restart(thread);
-		if (ready && !thread->ended && make_room(thread, depth, 0)) {
-			interval = mr_writer_open(&thread->writers[depth], event, what, step);
-			mr_signal_fence();
-			thread->depth = depth;
-			return interval;
-		}
+		bool is_ready = (thread_is_current(thread) || thread_restart(thread)) && !thread->ended &&
+				make_room(thread, depth, 0);
+		if (is_ready)
+			mr_writer_open(&thread->writers[depth], mr_ticks_now(), ret_interval, event, what,
+				       step);
 		mr_signal_fence();
 		thread->depth = depth;
+		if (is_ready)
+			return;
 	}
 	/* It cannot be kept open; its end is recorded all the same if a packet is there by then. */
-	interval.start_ticks = mr_ticks_now();
-	interval.tid = thread->tid;
-	return interval;
+	*ret_interval = (struct mr_interval){.start_ticks = mr_ticks_now(),
+					     .step = step,
+					     .what = what,
+					     .depth = UINT32_MAX,
+					     .tid = thread->tid};
 }
 
-void mr_interval_abandon(const struct mr_interval *interval)
+/* How many intervals stay open after this one ends. One that was begun elsewhere closes nothing. */
+static uint32_t open_after(const struct mr_interval *interval, const struct mr_writer *writer)
 {
-	struct mr_writer *writer = &mr_self.writers[0];
-	if (mr_self.depth != 0 || interval->tid != mr_self.tid || interval->depth >= writer->open_count)
-		return;
-	writer->open_count = interval->depth;
+	bool closes = interval->tid == mr_self.tid && interval->depth < writer->open_count;
+	return closes ? interval->depth : writer->open_count;
 }
+
+/* Reserves the event of an interval's end; if that is lost, the interval is at least forgotten. */
+static uint8_t *reserve_end(const struct mr_interval *interval, uint8_t event, size_t bytes, uint64_t *ret_now)
+{
+	uint8_t *at = mr_reserve_slow(event, bytes, ret_now);
+	struct mr_writer *writer = &mr_self.writers[0];
+	if (!at && mr_self.depth == 0)
+		writer->open_count = open_after(interval, writer);
+	return at;
+}
+
+static void commit_end(const struct mr_interval *interval, uint8_t *at, const void *payload, size_t bytes)
+{
+	memcpy(at, payload, bytes);
+	mr_commit(at + bytes, open_after(interval, mr_reserved_writer()));
+}
+
+static void long_node_interval_end(const struct mr_interval *interval)
+{
+	struct mr_event_node_interval_at payload = {.node = interval->what,
+						    .step = (uint32_t)interval->step,
+						    .clock = mr_arena->user_clock,
+						    .start = interval->start_ticks};
+	uint64_t now;
+	uint8_t *at = reserve_end(interval, MR_EVENT_node_interval_at, sizeof payload, &now);
+	if (!at)
+		return;
+	payload.end = now;
+	commit_end(interval, at, &payload, sizeof payload);
+}
+
+void mr_node_interval_end_slow(const struct mr_interval *interval)
+{
+	struct mr_event_node_interval payload = {.node = interval->what, .step = (uint32_t)interval->step};
+	uint64_t now;
+	uint8_t *at = reserve_end(interval, MR_EVENT_node_interval, sizeof payload, &now);
+	if (!at)
+		return;
+	if (now - interval->start_ticks > MR_U48_MAX) {
+		mr_self.depth--; /* not committed: the header just written is overwritten */
+		long_node_interval_end(interval);
+		return;
+	}
+	payload.duration_ticks = mr_u48_from(now - interval->start_ticks);
+	commit_end(interval, at, &payload, sizeof payload);
+}
+
+void mr_step_interval_end(const struct mr_interval *interval)
+{
+	struct mr_event_step_interval payload = {.step = interval->step};
+	uint64_t now;
+	uint8_t *at = reserve_end(interval, MR_EVENT_step_interval, sizeof payload, &now);
+	if (!at)
+		return;
+	payload.duration_ticks = now - interval->start_ticks;
+	commit_end(interval, at, &payload, sizeof payload);
+}
+
+/* ---- the end of a thread -------------------------------------------------------------------------- */
 
 void mr_thread_end(void)
 {

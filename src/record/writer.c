@@ -5,15 +5,15 @@
  */
 #include "record/recorder.h"
 
-/* A writer without a packet points here, so that an event begun before a fork in a signal handler and
+/* A writer without a packet points to these, so that an event begun before a fork in a signal handler and
  * committed after it writes to nowhere instead of crashing the program. */
-static struct mr_slot nowhere;
+static struct mr_slot no_slot;
+static uint8_t no_packet[1];
 
 static void detach_packet(struct mr_writer *writer)
 {
-	writer->slot = &nowhere;
-	writer->cursor = NULL;
-	writer->limit = NULL;
+	writer->slot = &no_slot;
+	writer->packet = writer->cursor = writer->limit = no_packet;
 }
 
 void mr_writer_reset(struct mr_writer *writer)
@@ -27,6 +27,7 @@ static void attach_packet(struct mr_writer *writer, uint32_t index)
 	uint8_t *packet = (uint8_t *)mr_arena_packet(mr_arena, index);
 	writer->slot = mr_arena_slot(mr_arena, index);
 	writer->slot_index = index;
+	writer->packet = packet;
 	writer->cursor = packet + sizeof(struct mr_packet);
 	writer->limit = packet + MR_PACKET_ROOM_BYTES;
 }
@@ -82,7 +83,7 @@ bool mr_writer_claim(struct mr_writer *writer, enum mr_packet_kind kind, uint32_
 
 void mr_writer_hand_over(struct mr_writer *writer, bool owner_ended)
 {
-	if (!writer->cursor)
+	if (!mr_writer_has_packet(writer))
 		return;
 	_Atomic uint64_t *state = mr_arena_state(mr_arena, writer->slot_index);
 	uint64_t word = atomic_load_explicit(state, memory_order_relaxed);

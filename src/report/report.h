@@ -12,7 +12,8 @@
 #include "analysis/summary.h"
 
 struct mr_text_style {
-	uint32_t width; /* columns of the page */
+	uint32_t width;    /* columns of the page */
+	uint32_t max_rows; /* of a table; the others are summed up */
 	bool colour;
 	bool utf8;
 	bool brief; /* of what is fine only the first sentence */

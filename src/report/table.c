@@ -10,7 +10,6 @@
 
 enum {
 	MAX_COLUMNS = 16,
-	MAX_ROWS = 20,
 	MIN_TEXT_WIDTH = 8,
 	INDENT = 2,
 	GAP = 2,
@@ -259,8 +258,9 @@ void mr_finding_table_print(const struct mr_finding_table *table, const struct m
 {
 	struct layout layout = {.table = table, .style = style, .file = file};
 
-	/* Not two lines to say that one was left out. */
-	layout.shown_rows = table->row_count > MAX_ROWS + 1 ? MAX_ROWS : table->row_count;
+	/* One row more is shown rather than summed up. */
+	layout.shown_rows =
+		table->row_count > style->max_rows + 1 ? style->max_rows : table->row_count;
 	for (uint32_t column = 0; column < table->column_count; column++)
 		measure_column(&layout, column);
 	shrink(&layout);

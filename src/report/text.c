@@ -119,6 +119,7 @@ static void print_sentences(const struct page *page, const struct mr_finding *fi
 
 static void print_evidence(const struct page *page, const struct mr_finding *finding)
 {
+	fputs("\nEvidence:\n", page->file);
 	for (size_t i = 0; i < finding->evidence.count; i++) {
 		const struct mr_evidence *evidence = &finding->evidence.items[i];
 		int64_t offset_ns = evidence->start_ns - page->summary->first_ns;
@@ -126,9 +127,9 @@ static void print_evidence(const struct page *page, const struct mr_finding *fin
 
 		mr_format_ns(duration, evidence->duration_ns, page->style->utf8);
 		mr_text_fit(what, evidence->what, 40);
-		fprintf(page->file, "  %s %s: %s at %" PRId64 ".%09" PRId64 " s in %u/%u\n",
-			i == 0 ? "longest" : "       ", what, duration, offset_ns / 1000000000,
-			offset_ns % 1000000000, evidence->pid, evidence->tid);
+		fprintf(page->file, "  longest %s, %s, at %" PRId64 ".%09" PRId64 " s in %u/%u\n",
+			what, duration, offset_ns / 1000000000, offset_ns % 1000000000,
+			evidence->pid, evidence->tid);
 	}
 }
 
@@ -145,10 +146,8 @@ static void print_finding(const struct page *page, const struct mr_finding *find
 			fprintf(page->file, "\n%s:\n", table->title);
 		mr_finding_table_print(table, page->style, page->file);
 	}
-	if (finding->evidence.count) {
-		fputc('\n', page->file);
+	if (finding->evidence.count)
 		print_evidence(page, finding);
-	}
 }
 
 void mr_report_print_text(const struct mr_summary *summary, const struct mr_findings *findings,

@@ -5,6 +5,9 @@
 #include <sys/mman.h>
 
 #include "memory_arena.h"
+#include "record/recorder.h"
+
+struct mr_arena *test_arena;
 
 void test_arena_init(struct mr_arena *arena, uint32_t slots)
 {
@@ -36,6 +39,27 @@ void test_arena_destroy(struct mr_arena *arena)
 {
 	if (arena)
 		munmap(arena, arena->file_bytes);
+}
+
+void test_arena_attach(uint32_t slots)
+{
+	test_arena = test_arena_create(slots);
+	mr_process_attach_mapped(test_arena);
+	assert(mr_arena == test_arena);
+}
+
+int test_arena_detach(void **state)
+{
+	(void)state;
+	mr_arena = NULL;
+	test_arena_destroy(mr_take(test_arena));
+	return 0;
+}
+
+void test_emit(uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		mr_emit(node_instant, .node = 7, .step = i);
 }
 
 /* Reads one event at `at`; returns where the next one begins. */
@@ -116,6 +140,13 @@ void test_arena_drain(struct mr_arena *arena, bool all, struct test_counts *coun
 		counts->packets++;
 		mr_arena_free(arena, i);
 	}
+}
+
+struct test_counts test_arena_drain_all(void)
+{
+	struct test_counts counts = {0};
+	test_arena_drain(test_arena, true, &counts);
+	return counts;
 }
 
 uint64_t test_arena_lost(struct mr_arena *arena, enum mr_loss_reason reason)

@@ -35,11 +35,23 @@ void test_arena_init(struct mr_arena *arena, uint32_t slots);
 struct mr_arena *test_arena_create(uint32_t slots);
 void test_arena_destroy(struct mr_arena *arena);
 
+/* Makes an arena, test_arena, and attaches the process to it; the second undoes both (a cmocka
+ * teardown function). */
+extern struct mr_arena *test_arena;
+void test_arena_attach(uint32_t slots);
+int test_arena_detach(void **state);
+
+/* Emits node_instant events. */
+void test_emit(uint32_t count);
+
 /* Visits every committed event in the arena; asserts that packets are sound. */
 void test_arena_visit(struct mr_arena *arena, test_visit *visit, void *data);
 
 /* Counts and frees packets: those handed over, or (`all`) also those being filled by the dead. */
 void test_arena_drain(struct mr_arena *arena, bool all, struct test_counts *counts);
+
+/* Empties test_arena. */
+struct test_counts test_arena_drain_all(void);
 
 /* Losses of all processes of the arena, for one reason. */
 uint64_t test_arena_lost(struct mr_arena *arena, enum mr_loss_reason reason);

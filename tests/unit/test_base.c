@@ -55,8 +55,7 @@ static void test_vector(void **state)
 	assert_int_equal(numbers.count, 0);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static char *text;
 static size_t text_bytes;

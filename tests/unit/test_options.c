@@ -54,6 +54,7 @@ static int parse(enum mr_options_order order, const char *expected_operands, cha
 		strcat(joined, i ? " " : "");
 		strcat(joined, argv[i]);
 	}
+	assert_null(argv[count]);
 	assert_string_equal(joined, expected_operands);
 	return 0;
 }

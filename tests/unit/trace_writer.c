@@ -156,6 +156,7 @@ void directory_write(const char *directory, const char *name, const void *bytes,
 {
 	char *path = NULL;
 	require(asprintf(&path, "%s/%s", directory, name) > 0, "asprintf");
+	unlink(path); /* a file made anew need not reach the disk; one cut to nothing is flushed */
 	FILE *file = fopen(path, "w");
 	require(file != NULL, path);
 	require(fwrite(bytes, 1, size, file) == size, path);

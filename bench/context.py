@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the programs are and how they are run, alone or under `millrace record`."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+
+
+def run(command, **options):
+    """Its standard output; an error that shows what it said if it fails."""
+    result = subprocess.run([str(word) for word in command], text=True, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    if result.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: exit status {result.returncode}\n"
+                           f"{result.stderr}")
+    return result.stdout
+
+
+def cpu_seconds(command):
+    """User and system time of a command that is run to its end."""
+    with open(os.devnull, "r+b") as nothing:
+        process = subprocess.Popen([str(word) for word in command], stdin=nothing, stdout=nothing)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: exit status {process.returncode}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def lost_in(trace):
+    losses = json.loads((trace / "manifest.json").read_text())["losses"]
+    return losses["events"] + losses["definitions"] + losses["packets"]
+
+
+def interleave(measures, count):
+    """Calls each of the functions `count` times, the order turning round each time: their results."""
+    results = [[] for _ in measures]
+    for turn in range(count):
+        order = list(range(len(measures)))
+        for which in order if turn % 2 else reversed(order):
+            results[which].append(measures[which]())
+    return results
+
+
+class Context:
+    def __init__(self, build, work, pairs, quick):
+        self.build, self.work = build, work
+        self.pairs, self.quick = pairs, quick
+        self.millrace = build / "millrace"
+
+    def program(self, name):
+        return self.build / "bench" / f"bench_{name}"
+
+    @contextlib.contextmanager
+    def recorded(self, *command, options=("--levels", "runtime,dataflow"), under=()):
+        """Runs the command under `millrace record`: its output, its trace (gone afterwards), losses."""
+        trace = self.work / "bench.mill"
+        try:
+            output = run([*under, self.millrace, "record", "-q", "-o", trace, *options, "--", *command])
+            yield output, trace, lost_in(trace)
+        finally:
+            shutil.rmtree(trace, ignore_errors=True)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * paced millrace|lttng RATE SECONDS: RATE events a second in all, from two threads, for SECONDS. What is
+ * due is written in batches of 64; when nothing is due the thread sleeps for 50 microseconds. Prints how
+ * many events were written and in how many seconds (a rate beyond the machine takes longer).
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lttng_event.h"
+#include "millrace.h"
+#include "rounds.h"
+
+enum {
+	THREADS = 2,
+	BATCH = 64,
+	IDLE_NS = 50000
+};
+
+static uint32_t node;
+static uint64_t events_per_thread;
+static double events_per_ns; /* of one thread */
+
+static void write_millrace(uint32_t first)
+{
+	for (uint32_t i = 0; i < BATCH; i++)
+		millrace_node_instant(node, first + i);
+}
+
+static void write_lttng(uint32_t first)
+{
+	for (uint32_t i = 0; i < BATCH; i++)
+		bench_lttng_event(node, first + i);
+}
+
+static void (*write_batch)(uint32_t first) = write_millrace;
+
+static void *work(void *data)
+{
+	const struct timespec idle = {.tv_nsec = IDLE_NS};
+	uint64_t start_ns = bench_clock_ns(CLOCK_MONOTONIC);
+	for (uint64_t written = 0; written < events_per_thread;) {
+		uint64_t elapsed_ns = bench_clock_ns(CLOCK_MONOTONIC) - start_ns;
+		if ((double)(written + BATCH) > (double)elapsed_ns * events_per_ns) {
+			nanosleep(&idle, NULL);
+			continue;
+		}
+		write_batch((uint32_t)written);
+		written += BATCH;
+	}
+	return data;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 4 || (strcmp(argv[1], "millrace") != 0 && strcmp(argv[1], "lttng") != 0)) {
+		fputs("usage: paced millrace|lttng RATE SECONDS\n", stderr);
+		return 2;
+	}
+	if (argv[1][0] == 'l')
+		write_batch = write_lttng;
+	uint64_t rate = bench_number(argv[2]), seconds = bench_number(argv[3]);
+	events_per_thread = rate * seconds / THREADS / BATCH * BATCH;
+	events_per_ns = (double)rate / THREADS / 1e9;
+	node = millrace_node(millrace_graph("bench"), "bench", "Bench", 0);
+	uint64_t start_ns = bench_clock_ns(CLOCK_MONOTONIC);
+	pthread_t threads[THREADS];
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], NULL, work, NULL) != 0)
+			return 1;
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	printf("%" PRIu64 " %.6f\n", events_per_thread * THREADS,
+	       (double)(bench_clock_ns(CLOCK_MONOTONIC) - start_ns) / 1e9);
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * millrace info: what is in a trace, and whether it can be trusted.
+ */
+#include "cmd/command.h"
+#include "cmd/present.h"
+
+static struct {
+	bool json;
+} given;
+
+static const struct mr_option options[] = {
+	MR_FLAG(0, "json", &given.json, "print JSON"),
+	{0},
+};
+
+static const struct mr_example examples[] = {
+	{"millrace info", "the newest trace in this folder"},
+	{"millrace info --json", "the same, for programs"},
+	{0},
+};
+
+static int run(int count, char **operands)
+{
+	static mr_analysis *const analyses[] = {mr_analyse_health, mr_analyse_contents, NULL};
+
+	return mr_present(count, operands, analyses, given.json, false);
+}
+
+const struct mr_command mr_command_info = {
+	.name = "info",
+	.summary = "show what is in a trace, and its health",
+	.operands = "[TRACE]",
+	.description =
+		"Shows what ran, whether anything is missing from the trace or damaged, and what "
+		"is in it: events, processes, clocks and how exactly they are known.\n\n"
+		"TRACE defaults to the newest *.mill in the current folder.",
+	.options = options,
+	.examples = examples,
+	.run = run,
+	.operands_max = 1,
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/present.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cmd/terminal.h"
+#include "cmd/trace_argument.h"
+#include "report/report.h"
+
+enum {
+	PAGE_COLUMNS = 100,
+	ROWS = 50,
+	ROWS_IN_BRIEF = 20,
+};
+
+static uint32_t page_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		return size.ws_col;
+	return PAGE_COLUMNS;
+}
+
+static int print(const struct mr_model *model, struct mr_findings *findings, bool json, bool brief)
+{
+	const struct mr_text_style style = {
+		.width = page_width(),
+		.max_rows = brief ? ROWS_IN_BRIEF : ROWS,
+		.colour = mr_terminal_has_colour(stdout),
+		.utf8 = mr_terminal_has_utf8(stdout),
+		.brief = brief,
+	};
+	struct mr_summary summary;
+	int result = mr_summary_make(model, &findings->region, &summary);
+
+	if (result < 0)
+		return mr_fail_errno(-result, "sum up the trace");
+	if (json)
+		return mr_report_print_json(&summary, findings, stdout);
+	mr_report_print_text(&summary, findings, &style, stdout);
+	return 0;
+}
+
+int mr_present(int count, char **operands, mr_analysis *const *analyses, bool json, bool brief)
+{
+	mr_auto(free) char *path = NULL;
+	mr_auto(model) struct mr_model *model = NULL;
+	struct mr_findings findings = {0};
+
+	signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
+	int result = mr_trace_argument(count, operands, &path);
+	if (result == 0)
+		result = mr_model_load(path, &model);
+	for (; result == 0 && *analyses; analyses++)
+		result = (*analyses)(model, &findings);
+	if (result == 0)
+		result = print(model, &findings, json, brief);
+	mr_findings_free(&findings);
+	return result;
+}

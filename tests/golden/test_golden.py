@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Output of the commands on a small trace, compared with what is stored in expected/.
+
+After a wanted change, look at the difference and accept it:   test_golden.py --bless
+The trace was written by tests/unit/small_trace.c:             unit_test_model small.mill
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+MILLRACE = os.environ["MILLRACE"]
+BLESS = "--bless" in sys.argv
+
+CASES = {
+    "info.txt": ["info", "small.mill"],
+    "info.json": ["info", "--json", "small.mill"],
+    "report.txt": ["report", "small.mill"],
+    "report.json": ["report", "--json", "small.mill"],
+    "dump.txt": ["dump", "small.mill"],
+    "dump.json": ["dump", "--json", "small.mill"],
+    "dump-runtime.txt": ["dump", "--level", "runtime", "small.mill"],
+    "dump-limit.txt": ["dump", "--limit", "3", "small.mill"],
+}
+
+
+def run(*arguments, **keywords):
+    environment = {**os.environ, "LC_ALL": "C"}
+    return subprocess.run([MILLRACE, *arguments], cwd=HERE, env=environment, timeout=60,
+                          stderr=subprocess.PIPE, **keywords)
+
+
+class Golden(unittest.TestCase):
+    maxDiff = None
+
+    def test_expected(self):
+        for name, arguments in CASES.items():
+            with self.subTest(name):
+                result = run(*arguments, stdout=subprocess.PIPE)
+                self.assertEqual(result.stderr, b"")
+                self.assertEqual(result.returncode, 0)
+                path = HERE / "expected" / name
+                if BLESS:
+                    path.parent.mkdir(exist_ok=True)
+                    path.write_bytes(result.stdout)
+                self.assertEqual(result.stdout.decode(), path.read_text())
+
+    def test_newest_trace_is_the_default(self):
+        self.assertEqual(run("report", stdout=subprocess.PIPE).stdout,
+                         run("report", "small.mill", stdout=subprocess.PIPE).stdout)
+
+    def test_no_trace(self):
+        result = subprocess.run([MILLRACE, "info"], cwd=HERE / "expected", capture_output=True,
+                                text=True, timeout=60)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, "millrace: no trace here: record one with: "
+                                        "millrace record -- PROGRAM\n")
+
+    def test_not_a_trace(self):
+        for command in "info", "report", "dump":
+            for path in "expected", "missing.mill", "test_golden.py":
+                result = run(command, path, stdout=subprocess.PIPE)
+                self.assertEqual(result.returncode, 1)
+                self.assertEqual(result.stdout, b"")
+                self.assertRegex(result.stderr.decode(), rf"^millrace: .*{path}.*\n$")
+
+    def test_output_that_cannot_be_written(self):
+        for command in "info", "report", "dump":
+            for options in [], ["--json"]:
+                with open("/dev/full", "wb") as full:
+                    result = run(command, *options, "small.mill", stdout=full)
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(b"cannot be written", result.stderr)
+
+    def test_reader_that_goes_away(self):
+        for command in "info", "report", "dump":
+            reader, writer = os.pipe()
+            os.close(reader)
+            result = run(command, "small.mill", stdout=writer)
+            os.close(writer)
+            self.assertEqual(result.stderr, b"")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[argument for argument in sys.argv if argument != "--bless"])

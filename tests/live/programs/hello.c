@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program that is built in ways the library cannot live with.
+ */
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	printf("hello %s\n", argc > 1 ? argv[1] : "world");
+	return 5;
+}

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the live tests share: running `millrace record`, reading traces in two ways, and looking for
+what must not be left behind."""
+
+import ctypes
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+MILLRACE = os.environ["MILLRACE"]
+BUILD = os.environ["BUILD_DIR"]
+SKIPPED = 77
+PR_SET_CHILD_SUBREAPER = 36
+
+# Whoever is orphaned below a test becomes its child, and is found there.
+ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def program(name):
+    """A program of tests/live/programs."""
+    return os.path.join(BUILD, "tests", "live_" + name)
+
+
+def preload(name):
+    """A preload library of tests/live/programs."""
+    return os.path.join(BUILD, "tests", f"liblive_{name}.so")
+
+
+def run(*command, timeout=60, **keywords):
+    keywords = {"capture_output": True, "text": True, **keywords}
+    return subprocess.run(command, timeout=timeout, **keywords)
+
+
+def children():
+    """Pids of the living and dead children of this process."""
+    with open("/proc/thread-self/children") as file:
+        return [int(pid) for pid in file.read().split()]
+
+
+def arenas():
+    return set(glob.glob("/dev/shm/millrace-arena-*"))
+
+
+def is_mapped(path):
+    """Does a process still use it? Then it belongs to a recording that is none of ours."""
+    for maps in glob.glob("/proc/[0-9]*/maps"):
+        try:
+            with open(maps) as file:
+                if path in file.read():
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+def wait_until(condition, seconds=10):
+    """True as soon as the condition holds, False if it never does."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+# ---- reading a trace -----------------------------------------------------------------------------
+
+DUMPED = re.compile(r'"realtime_ns": (\d+), "ticks": (\d+), "process": (\d+), '
+                    r'"pid": \d+, "tid": (\d+), "event": "(\w+)"')
+BABBLED = re.compile(r'\[(\d+)\].*? (\w+): \{ process = (\d+), pid = \d+, tid = (\d+),')
+SECONDS = re.compile(r'\[(\d+)\.(\d{9})\]')
+BOUND = re.compile(r"babeltrace2's nanoseconds lie within (\d+) ns")
+
+
+def dump(trace):
+    """All events as objects, read by millrace."""
+    result = run(MILLRACE, "dump", "--json", trace)
+    if result.returncode != 0:
+        raise AssertionError(result.stderr)
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def manifest(trace):
+    with open(os.path.join(trace, "manifest.json")) as file:
+        return json.load(file)
+
+
+def info(trace):
+    result = run(MILLRACE, "info", "--json", trace)
+    if result.returncode != 0:
+        raise AssertionError(result.stderr)
+    return json.loads(result.stdout)
+
+
+def count(events, name):
+    return sum(event["event"] == name for event in events)
+
+
+def babeltrace(trace, *options):
+    result = run("babeltrace2", *options, os.path.join(trace, "ctf"), timeout=120)
+    if result.returncode != 0 or result.stderr:
+        raise AssertionError(f"babeltrace2 on {trace}: {result.stderr}")
+    return result.stdout.splitlines()
+
+
+class LiveTest(unittest.TestCase):
+    """Gives each test a folder of its own, and checks that nothing survives it."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="millrace-test-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.arenas_before = arenas()
+        self.addCleanup(self.check_nothing_is_left)
+
+    def check_nothing_is_left(self):
+        for pid in children():
+            try:
+                if os.waitpid(pid, os.WNOHANG)[0]:
+                    continue
+            except ChildProcessError:
+                continue
+            self.assertTrue(wait_until(lambda: os.waitpid(pid, os.WNOHANG)[0], 3),
+                            f"a process is left: {self.name_of(pid)}")
+        left = [path for path in arenas() - self.arenas_before if not is_mapped(path)]
+        left = [path for path in left if os.path.exists(path)]
+        self.assertEqual(left, [], "an arena is left in /dev/shm")
+
+    @staticmethod
+    def name_of(pid):
+        try:
+            with open(f"/proc/{pid}/cmdline") as file:
+                return f"{pid} {file.read()!r}"
+        except OSError:
+            return str(pid)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def record(self, *command, options=(), name="trace.mill", **keywords):
+        """Records a command into the test's folder; the result also has the trace's path."""
+        trace = self.path(name)
+        result = run(MILLRACE, "record", "-o", trace, *options, "--", *command, **keywords)
+        result.trace = trace
+        return result
+
+    def check_against_babeltrace(self, trace):
+        """Both readers see the same events at the same raw times, and nanoseconds within the bound
+        that `info` prints. Returns the number of events."""
+        ours, times = [], {}
+        bound = BOUND.search(run(MILLRACE, "info", trace).stdout)
+        self.assertIsNotNone(bound, "info prints no bound for babeltrace2")
+        result = run(MILLRACE, "dump", "--json", trace, timeout=120)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for line in result.stdout.splitlines():
+            realtime_ns, ticks, process, tid, event = DUMPED.search(line).groups()
+            ours.append((int(ticks), event, process, tid))
+            times[int(ticks)] = int(realtime_ns)
+        theirs = []
+        for line in babeltrace(trace, "--clock-cycles"):
+            ticks, event, process, tid = BABBLED.search(line).groups()
+            theirs.append((int(ticks), event, process, tid))
+        self.assertEqual(len(ours), len(theirs))
+        self.assertTrue(sorted(ours) == sorted(theirs), "the readers differ")
+        self.check_nanoseconds(trace, sorted(times.items()), int(bound[1]))
+        return len(ours)
+
+    def check_nanoseconds(self, trace, times, bound):
+        """babeltrace2 prints in order of time, so the n-th distinct time is that of the n-th tick."""
+        printed = sorted({int(match[1]) * 1000000000 + int(match[2]) for match in
+                          map(SECONDS.search, babeltrace(trace, "--clock-seconds"))})
+        if len(printed) == len(times):
+            worst = max(abs(theirs - ours) for theirs, (_, ours) in zip(printed, times))
+        else:  # different ticks may share a nanosecond: compare the ends
+            worst = max(abs(printed[0] - times[0][1]), abs(printed[-1] - times[-1][1]))
+        self.assertLessEqual(worst, bound)

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""SIGKILL at random moments, of the program and of `record`.
+
+`load` raises counters in a shared file after each event; whatever they say was committed must be read
+back, and what was open must be marked as unfinished. KILLS=1000 tries harder.
+"""
+
+import concurrent.futures
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from support import MILLRACE, LiveTest, info, manifest, program, run, wait_until
+
+KILLS = int(os.environ.get("KILLS", "200"))
+RECORD_KILLS = max(KILLS // 4, 1)
+THREADS = 2
+COUNTERS = struct.Struct("8Q")  # struct counters of load.c
+NODE_INTERVAL, STEP_INTERVAL = 48, 51
+
+
+def read_counters(path):
+    """tid: (begun, instants, steps, ended)."""
+    with open(path, "rb") as file:
+        found = [COUNTERS.unpack(file.read(COUNTERS.size)) for _ in range(THREADS)]
+    return {each[0]: each[1:5] for each in found if each[0]}
+
+
+def read_steps(trace):
+    """tid: (instants, steps, intervals, unfinished), and whether each kind begins with step 0."""
+    result = run(program("steps"), trace)
+    if result.returncode != 0:
+        raise AssertionError(f"{trace}: {result.stderr}")
+    found = {}
+    for line in result.stdout.splitlines():
+        fields = line.split()
+        numbers = [int(field) for field in fields[:7]]
+        if numbers[2] or numbers[4] or numbers[6]:
+            raise AssertionError(f"{trace}: the first events are missing: {line}")
+        unfinished = [tuple(int(part) for part in field.split(":")) for field in fields[7:]]
+        found[numbers[0]] = (numbers[1], numbers[3], numbers[5], unfinished)
+    return found
+
+
+def is_counting(path):
+    return os.path.exists(path) and os.path.getsize(path) > 0 and len(read_counters(path)) == THREADS
+
+
+class Kill(LiveTest):
+    def start(self, name, rounds="0", pause_ns="0", options=()):
+        folder = self.path(name)
+        os.mkdir(folder)
+        counters = os.path.join(folder, "counters")
+        record = subprocess.Popen(
+            [MILLRACE, "record", "-q", "-o", os.path.join(folder, "trace.mill"), *options, "--",
+             program("load"), str(THREADS), rounds, pause_ns, counters],
+            stdout=subprocess.PIPE, text=True)
+        self.assertTrue(wait_until(lambda: is_counting(counters)), "the program does not start")
+        return folder, record, counters
+
+    def check_killed(self, counted, trace):
+        """One thread's worth of evidence. Each call commits before its counter rises, so the trace may
+        be ahead of the counters by the one call that was interrupted."""
+        arrived = read_steps(trace)
+        for tid, (begun, instants, steps, ended) in counted.items():
+            got_instants, got_steps, got_intervals, unfinished = arrived[tid]
+            self.assertIn(got_instants - instants, (0, 1))
+            self.assertIn(got_steps - steps, (0, 1))
+            self.assertIn(got_intervals - ended, (0, 1))
+            open_nodes = [step for event, step in unfinished if event == NODE_INTERVAL]
+            # What was begun has either ended or is marked; so is what had begun just before.
+            begun_in_trace = got_intervals + len(open_nodes)
+            self.assertIn(begun_in_trace - begun, (0, 1), (begun, arrived[tid]))
+            self.assertEqual(open_nodes, list(range(got_intervals, begun_in_trace)))
+            open_steps = [step for event, step in unfinished if event == STEP_INTERVAL]
+            self.assertIn(open_steps, ([], [got_steps]))
+
+    def kill_program(self, number):
+        folder, record, counters = self.start(f"program-{number}")
+        time.sleep(random.uniform(0, 0.03))
+        os.kill(next(iter(read_counters(counters))), signal.SIGKILL)  # any thread's id will do
+        record.communicate(timeout=30)
+        self.assertEqual(record.returncode, -signal.SIGKILL, "record ends as the program did")
+        trace = os.path.join(folder, "trace.mill")
+        said = manifest(trace)
+        self.assertEqual(said["exit"], {"signal": signal.SIGKILL})
+        self.assertFalse(said["processes"][0]["orderly"])
+        if said["losses"]["events"] == 0:
+            self.check_killed(read_counters(counters), trace)
+        shutil.rmtree(folder)
+        return said["losses"]["events"] == 0
+
+    def test_program_killed(self):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            checked = sum(pool.map(self.kill_program, range(KILLS)))
+        print(f"program killed {KILLS} times; {checked} traces without loss were checked")
+        self.assertGreater(checked, KILLS * 9 // 10)
+
+    def kill_record(self, number):
+        """The program goes on and ends by itself; `info` then completes the trace."""
+        rounds = 20000
+        is_small = number % 2
+        folder, record, counters = self.start(f"record-{number}", str(rounds), "1000",
+                                              ["--buffer", "4M" if is_small else "64M"])
+        time.sleep(random.uniform(0, 0.05))
+        before = read_counters(counters)
+        record.kill()
+        said, _ = record.communicate(timeout=30)  # until the program, too, has closed its output
+        self.assertEqual(int(said), THREADS * rounds, "the program was harmed")
+        self.assertEqual(record.returncode, -signal.SIGKILL)
+        trace = os.path.join(folder, "trace.mill")
+        info(trace)
+        self.assertEqual(os.path.lexists(os.path.join(trace, "arena")), False)
+        arrived = read_steps(trace)
+        lost = manifest(trace)["losses"]["events"]
+        for tid, (_, instants, steps, ended) in before.items():
+            for got, least in zip(arrived[tid], (instants, steps, ended)):
+                self.assertGreaterEqual(got, least)
+                self.assertLessEqual(got, rounds)
+        self.assertEqual(sum(sum(each[:3]) for each in arrived.values()) + lost, 3 * THREADS * rounds)
+        if not is_small:
+            self.assertEqual(lost, 0)
+        self.assertEqual(manifest(trace)["state"], "recovered")
+        shutil.rmtree(folder)
+
+    def test_record_killed(self):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(self.kill_record, range(RECORD_KILLS)))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Limits: of disk, size, time, memory. The program never notices; the trace is readable and says what
+is missing."""
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+import time
+import unittest
+
+from support import MILLRACE, LiveTest, count, dump, info, manifest, program, run, wait_until
+
+NS = 1000000000
+IS_ROOT = os.geteuid() == 0
+
+
+def read_steps(trace):
+    """tid: [instants, first, steps, first, intervals, first]; fails if a thread's steps have a gap."""
+    result = run(program("steps"), trace)
+    if result.returncode != 0:
+        raise AssertionError(result.stderr)
+    lines = [[int(field) for field in line.split() if ":" not in field]
+             for line in result.stdout.splitlines()]
+    return {line[0]: line[1:] for line in lines}
+
+
+def total(steps):
+    return sum(each[0] + each[2] + each[4] for each in steps.values())
+
+
+class Disk(LiveTest):
+    def check_stopped(self, result, rounds, reason):
+        self.assertEqual((result.returncode, result.stdout), (0, f"{2 * rounds}\n"))
+        self.assertIn("recording stopped before the program ended: cannot write the trace: " + reason,
+                      result.stderr)
+        said = manifest(result.trace)
+        self.assertEqual((said["state"], said["exit"]), ("stopped", {"code": 0}))
+        self.assertIn(reason, said["stop_reason"])
+        steps = read_steps(result.trace)
+        self.assertTrue(0 < total(steps) < 6 * rounds)
+        self.assertEqual([each[1] for each in steps.values()], [0, 0], "the beginning is kept")
+        health = info(result.trace)["findings"][0]
+        self.assertEqual(health["id"], "health")
+        self.assertIn(reason, str(health["sentences"]))
+        self.assertEqual(run("babeltrace2", "-o", "dummy", result.trace + "/ctf").returncode, 0)
+
+    @unittest.skipUnless(IS_ROOT, "mounting a small file system needs root")
+    def test_full(self):
+        small = self.path("small")
+        os.mkdir(small)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40M", "tmpfs", small], check=True)
+        self.addCleanup(subprocess.run, ["umount", small], check=True)
+        result = self.record(program("load"), "2", "600000", name="small/trace.mill",
+                             options=["--max-size", "1G"])
+        self.check_stopped(result, 600000, "No space left on device")
+
+    def test_file_size_limit(self):
+        """Of record; the signal that comes with it is not the program's."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))
+        result = self.record(program("load"), "2", "400000", "1000", options=["--buffer", "4M"],
+                             preexec_fn=limit)
+        self.check_stopped(result, 400000, "File too large")
+
+    def test_file_size_limit_too_small(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        result = self.record("echo", "ran", preexec_fn=limit)
+        self.assertEqual((result.returncode, result.stdout), (125, ""))
+        self.assertRegex(result.stderr, "^millrace: cannot .* File too large\n$")
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+class Newest(LiveTest):
+    """What is kept is the newest, without holes, and as much as is said."""
+
+    def check_newest(self, result, rounds):
+        self.assertEqual((result.returncode, result.stdout), (0, f"{2 * rounds}\n"))
+        said = re.search(r"only the newest events are kept: the last ([\d.]+) s", result.stderr)
+        self.assertTrue(said, result.stderr)
+        steps = read_steps(result.trace)
+        for instants, first, *_ in steps.values():
+            self.assertGreater(first, 0)
+            self.assertEqual(first + instants, rounds)
+        events = dump(result.trace)
+        self.assertEqual(count(events, "def_node"), 1, "definitions are always kept")
+        self.assertEqual({event["names"]["node"] for event in events
+                          if event["event"] == "node_interval"}, {"work"})
+        end = max(event["ns"] for event in events)
+        kept = [event for event in events if event["tid"] in steps]
+        firsts = [min(event["ns"] for event in kept if event["tid"] == tid and
+                      event["event"] == "node_instant") for tid in steps]
+        # Each thread's first is at most a packet (60 ms at this rate) later than what is said.
+        for first in firsts:
+            self.assertLess(first, end - float(said[1]) * NS + 0.16 * NS)
+        return float(said[1]), firsts, end
+
+    def test_max_size(self):
+        result = self.record(program("load"), "2", "30000", "20000", options=["--max-size", "1M"])
+        self.check_newest(result, 30000)
+        self.assertLess(manifest(result.trace)["kept"]["bytes"], 1200000)
+        size = sum(entry.stat().st_size for entry in os.scandir(result.trace + "/ctf"))
+        self.assertLess(size, 1200000)
+        self.check_against_babeltrace(result.trace)
+
+    def test_last_bytes(self):
+        result = self.record(program("load"), "2", "30000", "20000", options=["--last", "512K"])
+        self.check_newest(result, 30000)
+        self.assertLess(manifest(result.trace)["kept"]["bytes"], 700000)
+
+    def test_last_time(self):
+        result = self.record(program("load"), "2", "60000", "40000", options=["--last", "500ms"])
+        said, firsts, end = self.check_newest(result, 60000)
+        self.assertTrue(0.5 <= said < 2, said)
+        self.assertLess(max(firsts), end - 0.4 * NS)
+
+    def test_snapshots_have_no_holes(self):
+        """Taken under full load, one after another."""
+        trace = self.path("trace.mill")
+        record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--last", "8M", "--", program("load"),
+                                   "2", "3000000", "300"], stdout=subprocess.DEVNULL)
+        self.assertTrue(wait_until(lambda: os.path.exists(trace + "/manifest.json")))
+        time.sleep(0.1)
+        for _ in range(8):
+            snapshot = run(MILLRACE, "snapshot", trace)
+            self.assertEqual(snapshot.returncode, 0, snapshot.stderr)
+            self.assertGreater(total(read_steps(snapshot.stdout.strip())), 1000)
+            self.assertEqual(count(dump(snapshot.stdout.strip()), "def_node"), 1)
+        self.assertIsNone(record.poll(), "all of them while it ran")
+        record.terminate()
+        record.wait(timeout=10)
+
+    def test_snapshot_of_nothing(self):
+        result = self.record("true")
+        snapshot = run(MILLRACE, "snapshot", result.trace)
+        self.assertEqual((snapshot.returncode, snapshot.stdout), (1, ""))
+        self.assertIn("is not being recorded", snapshot.stderr)
+        self.assertFalse(os.path.exists(result.trace + "/snapshot.request"))
+
+
+class Memory(LiveTest):
+    def test_small_buffer(self):
+        """What does not fit is lost, and counted to the last event."""
+        result = self.record(program("load"), "4", "200000", options=["--buffer", "1M"])
+        self.assertEqual((result.returncode, result.stdout), (0, "800000\n"))
+        arrived = run(MILLRACE, "info", "--json", result.trace).stdout
+        recorded = sum(int(number) for number in re.findall(
+            r'"event": "(?:node_instant|node_interval|step_interval)",\s*"level": "dataflow",\s*'
+            r'"count": (\d+)', arrived))
+        self.assertEqual(recorded + manifest(result.trace)["losses"]["events"], 3 * 800000)
+
+    @unittest.skipUnless(IS_ROOT, "another /dev/shm needs root")
+    def test_no_shared_memory(self):
+        """The arena goes into the trace directory, where also programs that have changed to another
+        folder find it."""
+        for options in ("size=1M", "ro,size=1G"):
+            script = (f"mount -t tmpfs -o {options} tmpfs /dev/shm && cd {self.folder} && "
+                      f"exec {MILLRACE} record -o trace.mill -- sh -c 'cd /; {program('load')} 2 1000'")
+            result = run("unshare", "-m", "sh", "-c", script)
+            self.assertEqual((result.returncode, result.stdout), (0, "2000\n"), result.stderr)
+            self.assertIn("nothing lost", result.stderr)
+            self.assertEqual(sorted(os.listdir(self.path("trace.mill"))), ["ctf", "manifest.json"])
+            self.assertEqual(total(read_steps(self.path("trace.mill"))), 6000)
+            shutil.rmtree(self.path("trace.mill"))
+
+    @unittest.skipUnless(IS_ROOT, "another /dev/shm needs root")
+    def test_failure_without_shared_memory(self):
+        """The arena in the trace directory goes when the program cannot be run."""
+        with open(self.path("script"), "w") as file:
+            file.write("#!/no/such/interpreter\n")
+        os.chmod(self.path("script"), 0o755)
+        script = (f"mount -t tmpfs -o size=1M tmpfs /dev/shm && cd {self.folder} && "
+                  f"exec {MILLRACE} record -o trace.mill -- ./script")
+        self.assertEqual(run("unshare", "-m", "sh", "-c", script).returncode, 127)
+        self.assertEqual(os.listdir(self.folder), ["script"])
+
+
+if __name__ == "__main__":
+    unittest.main()

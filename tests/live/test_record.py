@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`millrace record`: what it refuses, what its options do, what the manifest says of the processes."""
+
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from support import MILLRACE, LiveTest, count, dump, info, manifest, program, run, wait_until
+
+NOBODY = pwd.getpwnam("nobody").pw_uid
+
+
+class Refusals(LiveTest):
+    """Each before the program starts, with nothing left behind."""
+
+    def check_refused(self, status, message, *arguments, **keywords):
+        before = sorted(os.listdir(self.folder))
+        result = run(MILLRACE, "record", *arguments, cwd=self.folder, **keywords)
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertEqual(result.stdout, "", "the program was started")
+        self.assertRegex(result.stderr, "^millrace: .*" + re.escape(message))
+        self.assertEqual(sorted(os.listdir(self.folder)), before, "something was left behind")
+
+    def test_usage(self):
+        echo = ["--", "echo", "ran"]
+        self.check_refused(2, "missing operand")
+        self.check_refused(2, "missing operand", "--")
+        self.check_refused(2, "unknown option --bogus", "--bogus", *echo)
+        self.check_refused(2, "--levels", "--levels", "dataflow,nonsense", *echo)
+        self.check_refused(2, "kernel", "--levels", "kernel", *echo)
+        self.check_refused(2, "--delay", "--delay", "soon", *echo)
+        self.check_refused(2, "--duration", "--duration", "-1s", *echo)
+        self.check_refused(2, "--max-size", "--max-size", "1Q", *echo)
+        self.check_refused(2, "--max-size", "--max-size", "999999999999G", *echo)
+        self.check_refused(2, "--last", "--last", "x", *echo)
+        self.check_refused(2, "--last", "--last", "", *echo)
+        self.check_refused(2, "--buffer", "--buffer", "1e3", *echo)
+        self.check_refused(2, "--wait", "--wait", "nobody", *echo)
+
+    def test_program(self):
+        os.mkdir(self.path("folder"))
+        with open(self.path("text"), "w") as file:
+            file.write("no program")
+        with open(self.path("script"), "w") as file:
+            file.write("#!/no/such/interpreter\n")
+        os.chmod(self.path("script"), 0o755)
+        self.check_refused(127, "cannot run no-such-program", "--", "no-such-program")
+        self.check_refused(127, "cannot run ./none", "--", "./none")
+        self.check_refused(127, "cannot run", "--", "")
+        self.check_refused(127, "cannot run ./script", "--", "./script")
+        self.check_refused(126, "cannot run ./text", "--", "./text")
+        self.check_refused(126, "cannot run ./folder", "--", "./folder")
+        self.check_refused(126, "cannot run ./text/below", "--", "./text/below")
+
+    def test_not_executable_in_path(self):
+        with open(self.path("text"), "w") as file:
+            file.write("no program")
+        self.check_refused(126, "cannot run text", "--", "text", env={"PATH": self.folder})
+
+    def test_exists(self):
+        os.mkdir(self.path("old"))
+        self.check_refused(125, "exists already", "-o", "old", "--", "echo", "ran")
+        with open(self.path("old/kept"), "w"):
+            pass
+        self.check_refused(125, "exists already", "-o", "old", "--", "echo", "ran")
+        self.assertTrue(os.path.exists(self.path("old/kept")))
+
+    def test_unwritable(self):
+        self.check_refused(125, "cannot make the trace directory", "-o", "none/x", "--", "echo", "ran")
+        self.check_refused(125, "cannot make the trace directory", "-o", "", "--", "echo", "ran")
+        self.check_refused(125, "cannot make the trace directory", "-o", "/proc/x", "--", "echo", "ran")
+        self.check_refused(125, "cannot make the trace directory", "-o", "x" * 300, "--", "echo", "ran")
+        if os.geteuid() == 0:
+            os.chmod(self.folder, 0o755)
+            self.check_refused(125, "Permission denied", "--", "echo", "ran", user=NOBODY, group=NOBODY)
+
+    def test_no_space(self):
+        if os.geteuid() != 0:
+            self.skipTest("mounting a small file system needs root")
+        small = self.path("small")
+        os.mkdir(small)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", small], check=True)
+        self.addCleanup(subprocess.run, ["umount", small], check=True)
+        self.check_refused(125, "less than 32 MiB are free", "-o", "small/x", "--", "echo", "ran")
+        self.assertEqual(os.listdir(small), [])
+
+
+class Options(LiveTest):
+    def test_default_name(self):
+        result = run(MILLRACE, "record", "--", "true", cwd=self.folder)
+        self.assertEqual(result.returncode, 0)
+        name, = os.listdir(self.folder)
+        self.assertRegex(name, r"^millrace-\d{8}-\d{6}-.+-\d+\.mill$")
+        self.assertIn(f"millrace: next: millrace report {name}\n", result.stderr)
+        self.assertEqual(os.stat(self.path(name)).st_mode & 0o777, 0o700)
+        self.assertEqual(os.stat(self.path(name + "/manifest.json")).st_mode & 0o777, 0o600)
+
+    def test_quiet(self):
+        result = self.record("true", options=["-q"])
+        self.assertEqual((result.stdout, result.stderr), ("", ""))
+
+    def test_levels(self):
+        result = self.record(program("load"), "1", "100", options=["--levels", "runtime"])
+        self.assertEqual(count(dump(result.trace), "node_instant"), 0)
+        self.assertEqual(manifest(result.trace)["levels"], ["runtime"])
+        result = self.record(program("load"), "1", "100", options=["-l", "dataflow"], name="2.mill")
+        self.assertEqual(count(dump(result.trace), "node_instant"), 100)
+
+    def test_delay_and_duration(self):
+        """load makes a round every 0.2 ms for a second; only the middle of it is wanted."""
+        result = self.record(program("load"), "1", "5000", "200000",
+                             options=["--delay", "300ms", "--duration", "200ms"])
+        self.assertEqual(result.returncode, 0)
+        steps = [event["fields"]["step"] for event in dump(result.trace)
+                 if event["event"] == "node_instant"]
+        self.assertEqual(steps, list(range(steps[0], steps[0] + len(steps))))
+        self.assertGreater(steps[0], 500)
+        self.assertLess(steps[-1], 3500)
+        self.assertGreater(len(steps), 300)
+
+    def test_no_arguments(self):
+        """The command line stands nowhere in the trace."""
+        secret = "password-3141592"
+        for options, expected in (([], True), (["--no-args"], False)):
+            result = self.record("sh", "-c", f": {secret}; true {secret}", options=options,
+                                 name=f"{expected}.mill", env={**os.environ, "SECRET": secret})
+            found = run("grep", "-rl", secret, result.trace).stdout != ""
+            self.assertEqual(found, expected)
+        self.assertEqual(manifest(result.trace)["command"], [])
+        self.assertNotIn("working_directory", manifest(result.trace))
+
+    def test_strange_arguments(self):
+        """Command lines may hold any bytes; manifest and info stay valid."""
+        result = self.record("echo", "-n", b"\xff\xfe \"\\\n\x01", text=False)
+        self.assertEqual(result.stdout, b"\xff\xfe \"\\\n\x01")
+        self.assertEqual(len(manifest(result.trace)["command"]), 3)
+        info(result.trace)
+
+    def test_nothing_traced(self):
+        result = self.record("true")
+        self.assertIn("nothing was traced: the program loaded no framework", result.stderr)
+        result = self.record(program("load"), "1", "1", name="2.mill")
+        self.assertNotIn("nothing was traced", result.stderr)
+
+
+class Processes(LiveTest):
+    def names(self, trace):
+        return [os.path.basename(each["program"]) for each in manifest(trace)["processes"]]
+
+    def test_tree(self):
+        """A process, a forked child of it, and the program that the child becomes."""
+        result = self.record("sh", "-c", "(sleep 0.01; true); sleep 0.01")
+        processes = {each["process"]: each for each in manifest(result.trace)["processes"]}
+        self.assertEqual(sum(name.startswith("sleep") for name in self.names(result.trace)), 2)
+        first = min(processes)
+        for number, process in processes.items():
+            self.assertEqual((process["seen"], process["traced"], process["reason"]),
+                             ("library", True, None))
+            if number != first:
+                self.assertIn(process["parent_process"], processes)
+
+    def test_exec_chain(self):
+        result = self.record("sh", "-c", "exec env nice sh -c 'exec sleep 0.01'")
+        processes = manifest(result.trace)["processes"]
+        self.assertEqual([re.sub("dash|bash", "sh", name) for name in self.names(result.trace)],
+                         ["sh", "env", "nice", "sh", "sleep"])
+        self.assertEqual(len({each["pid"] for each in processes}), 1)
+        for before, after in zip(processes, processes[1:]):
+            self.assertEqual(after["parent_process"], before["process"])
+        # Shells try one folder of PATH after the other.
+        self.assertGreaterEqual(count(dump(result.trace), "process_exec"), 4)
+
+    def test_untraced(self):
+        if not shutil.which("cc"):
+            self.skipTest("no compiler")
+        static = self.path("static")
+        subprocess.run(["cc", "-static", "-x", "c", "-o", static, "-"], check=True,
+                       input=b"int main(void) { return 7; }")
+        result = self.record(static)
+        self.assertEqual(result.returncode, 7)
+        self.assertIn("the program ran untraced: statically linked", result.stderr)
+        process, = manifest(result.trace)["processes"]
+        self.assertEqual((process["traced"], process["seen"], process["reason"]),
+                         (False, "wrapper", "statically linked"))
+        result = self.record("sh", "-c", f"{static}; exit $?", name="2.mill")
+        self.assertEqual(result.returncode, 7)
+        self.assertIn("1 program ran untraced", result.stderr)
+        self.assertEqual([each["reason"] for each in manifest(result.trace)["processes"]
+                          if not each["traced"]], ["statically linked"])
+
+    def test_daemon(self):
+        """A program that leaves a daemon behind is over after two seconds; the daemon goes on."""
+        script = (f"setsid {program('load')} 1 40000 100000 >{self.path('out')} 2>&1 & "
+                  f"echo $! >{self.path('pid')}")
+        begin = time.monotonic()
+        result = self.record("sh", "-c", script)
+        took = time.monotonic() - begin
+        self.assertTrue(1.9 < took < 3.5, took)
+        self.assertIn("1 descendant is still running", result.stderr)
+        alive = [each for each in manifest(result.trace)["processes"] if not each["ended"]]
+        self.assertEqual([os.path.basename(each["program"]) for each in alive], ["live_load"])
+        self.assertGreater(count(dump(result.trace), "node_instant"), 5000)
+        self.check_against_babeltrace(result.trace)
+        self.assertTrue(wait_until(lambda: os.path.getsize(self.path("out")) > 0, 10))
+        with open(self.path("out")) as file:
+            self.assertEqual(file.read(), "40000\n", "the daemon was harmed")
+
+    def test_wait_for_all(self):
+        script = f"setsid {program('load')} 1 2500 1000000 >/dev/null 2>&1 &"
+        begin = time.monotonic()
+        result = self.record("sh", "-c", script, options=["--wait=all"])
+        self.assertGreater(time.monotonic() - begin, 2.4)
+        self.assertNotIn("still running", result.stderr)
+        self.assertEqual(count(dump(result.trace), "node_instant"), 2500)
+
+    def test_quick_daemons(self):
+        """Children whose parent is gone before they have done anything are not missed."""
+        script = "import os\nif os.fork() == 0:\n  os.fork() or os.execvp('sleep', ['sleep', '0.02'])"
+        for number in range(10):
+            result = self.record(sys.executable, "-c", script, name=f"{number}.mill")
+            self.assertEqual(self.names(result.trace).count("sleep"), 1, manifest(result.trace))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Traces whose recorder was killed: any command that reads one completes it first."""
+
+import glob
+import os
+import re
+import subprocess
+import time
+import unittest
+
+from support import MILLRACE, LiveTest, arenas, count, dump, info, manifest, program, run, wait_until
+
+
+class Recover(LiveTest):
+    def start(self, *command, shell=None):
+        self.trace = self.path("trace.mill")
+        command = [MILLRACE, "record", "-q", "-o", self.trace, "--", *command]
+        record = subprocess.Popen(shell(command) if shell else command, stdout=subprocess.PIPE, text=True)
+        self.assertTrue(wait_until(lambda: os.path.exists(self.path("counters"))))
+        return record
+
+    def start_load(self, rounds="20000", pause_ns="10000", **keywords):
+        return self.start(program("load"), "2", rounds, pause_ns, self.path("counters"), **keywords)
+
+    def leave_half_a_trace(self):
+        """A trace whose recorder is dead, and whose program has ended by itself."""
+        record = self.start_load()
+        time.sleep(0.05)
+        record.kill()
+        self.assertEqual(record.communicate(timeout=20)[0], "40000\n")
+        return self.trace
+
+    def instants(self):
+        return count(dump(self.trace), "node_instant")
+
+    def test_while_recording(self):
+        record = self.start_load("10000")
+        for command in ("info", "dump", "report"):
+            result = run(MILLRACE, command, self.trace)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertRegex(result.stderr, r"^millrace: .* is still being recorded\n$")
+        self.assertEqual(record.communicate(timeout=20)[0], "20000\n")
+        self.assertEqual((record.returncode, manifest(self.trace)["state"]), (0, "complete"))
+        self.assertEqual(self.instants(), 20000)
+
+    def test_by_every_command(self):
+        for command in (["info"], ["dump"], ["report"]):
+            trace = self.leave_half_a_trace()
+            result = run(MILLRACE, *command, trace)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(manifest(trace)["state"], "recovered")
+            self.assertEqual(sorted(os.listdir(trace)), ["ctf", "manifest.json"])
+            self.assertEqual(self.instants(), 40000)
+            subprocess.run(["rm", "-r", trace, self.path("counters")], check=True)
+
+    def test_while_the_program_runs(self):
+        """It is switched off, and does not notice."""
+        record = self.start_load("50000")
+        time.sleep(0.05)
+        record.kill()
+        record.wait()
+        found = info(self.trace)
+        self.assertIsNone(found["exit"])
+        process, = manifest(self.trace)["processes"]
+        self.assertFalse(process["ended"])
+        arrived = self.instants()
+        self.assertTrue(0 < arrived < 100000, arrived)
+        self.assertEqual(record.stdout.read(), "100000\n")
+        record.stdout.close()
+        self.assertEqual(self.instants(), arrived)
+        self.check_against_babeltrace(self.trace)
+
+    def test_by_two_at_once(self):
+        trace = self.leave_half_a_trace()
+        readers = [subprocess.Popen([MILLRACE, "info", trace], stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True) for _ in range(4)]
+        for reader in readers:
+            output, error = reader.communicate(timeout=20)
+            if reader.returncode != 0:
+                self.assertIn("is still being recorded", error)
+        self.assertIn(0, [reader.returncode for reader in readers])
+        self.assertEqual(self.instants(), 40000)
+
+    def test_torn_packet(self):
+        """The recorder was killed in the middle of a write."""
+        trace = self.leave_half_a_trace()
+        largest = max(glob.glob(trace + "/ctf/stream-*"), key=os.path.getsize, default=None)
+        with open(largest or trace + "/ctf/stream-000000", "ab") as file:
+            file.write(bytes.fromhex("c11ffcc1") + b"half a packet")
+        info(trace)
+        self.assertEqual(self.instants(), 40000)
+        self.check_against_babeltrace(trace)
+
+    def test_arena_is_gone(self):
+        """The machine was started anew: what is in the files is there."""
+        record = self.start_load("60000", "5000")
+        self.assertTrue(wait_until(lambda: sum(map(os.path.getsize, glob.glob(
+            self.trace + "/ctf/stream-*"))) > 200000))
+        record.kill()
+        record.communicate(timeout=20)
+        os.unlink(os.readlink(self.trace + "/arena"))
+        info(self.trace)
+        self.assertGreater(self.instants(), 1000)
+        self.assertFalse(os.path.lexists(self.trace + "/arena"))
+
+    def test_link_to_something_else(self):
+        """A trace directory from elsewhere may hold any link; what it names is left alone."""
+        trace = self.leave_half_a_trace()
+        os.unlink(os.readlink(trace + "/arena"))
+        victim = self.path("victim")
+        for content in (b"", b"precious", b"\0" * 100000):
+            with open(victim, "wb") as file:
+                file.write(content)
+            os.unlink(trace + "/arena")
+            os.symlink(victim, trace + "/arena")
+            result = run(MILLRACE, "info", trace)
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, "^millrace: cannot recover .* is not an arena")
+            with open(victim, "rb") as file:
+                self.assertEqual(file.read(), content)
+        os.unlink(trace + "/arena")
+
+    @unittest.skipUnless(os.geteuid() == 0, "another /dev/shm needs root")
+    def test_arena_in_trace_directory(self):
+        def shell(command):
+            small = "mount -t tmpfs -o size=1M tmpfs /dev/shm"
+            return ["unshare", "-m", "sh", "-c", f'{small} && cd {self.folder} && exec "$@"', "sh",
+                    *[part.replace(self.trace, "trace.mill") for part in command]]
+        record = self.start_load(shell=shell)
+        time.sleep(0.05)
+        record.kill()
+        record.communicate(timeout=20)
+        info(self.trace)
+        self.assertEqual(sorted(os.listdir(self.trace)), ["ctf", "manifest.json"])
+        self.assertEqual(self.instants(), 40000)
+
+    def test_killed_while_starting(self):
+        """The program runs whole or not at all, and the trace can be read or is said to be none."""
+        for delay in range(20):
+            trace = self.path(f"{delay}.mill")
+            record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--", "sh", "-c",
+                                       "echo begin; echo end"], stdout=subprocess.PIPE, text=True)
+            time.sleep(delay / 2000)
+            record.kill()
+            self.assertIn(record.communicate(timeout=10)[0], ("", "begin\nend\n"))
+            if os.path.exists(trace):
+                result = run(MILLRACE, "info", trace)
+                self.assertTrue(result.returncode == 0 or result.stderr.startswith("millrace: "))
+                self.assertNotIn("Segmentation", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

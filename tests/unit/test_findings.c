@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Findings of the small trace (small_trace.h), numbers for people, and tables as text.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/analysis.h"
+#include "report/format.h"
+#include "report/report.h"
+#include "small_trace.h"
+#include "trace_writer.h"
+
+#define MS(milliseconds) ((int64_t)(milliseconds)*1000000)
+
+static char *directory;
+static struct mr_model *model;
+static struct mr_findings findings;
+
+static int analyse_small(void **state)
+{
+	(void)state;
+	directory = directory_make();
+	small_trace_write(directory);
+	if (mr_model_load(directory, &model) < 0 || mr_analyse_health(model, &findings) < 0 ||
+	    mr_analyse_contents(model, &findings) < 0)
+		return -1;
+	return mr_analyse_operations(model, &findings);
+}
+
+static int free_small(void **state)
+{
+	(void)state;
+	mr_findings_free(&findings);
+	mr_model_free(model);
+	directory_remove(directory);
+	return 0;
+}
+
+static const struct mr_finding *find(const char *id)
+{
+	for (size_t i = 0; i < findings.list.count; i++)
+		if (strcmp(findings.list.items[i]->id, id) == 0)
+			return findings.list.items[i];
+	fail_msg("no finding %s", id);
+	return NULL;
+}
+
+static const struct mr_finding_table *find_table(const char *finding_id, const char *id)
+{
+	const struct mr_finding *finding = find(finding_id);
+
+	for (size_t i = 0; i < finding->tables.count; i++)
+		if (strcmp(finding->tables.items[i]->id, id) == 0)
+			return finding->tables.items[i];
+	fail_msg("no table %s", id);
+	return NULL;
+}
+
+/* The cell of a column, in the row whose first cell is `name`. */
+static const union mr_value *cell(const struct mr_finding_table *table, const char *name,
+				  const char *key)
+{
+	for (uint32_t row = 0; row < table->row_count; row++)
+		for (uint32_t column = 0; column < table->column_count; column++)
+			if (strcmp(mr_finding_value(table, row, 0)->text, name) == 0 &&
+			    strcmp(table->columns[column].key, key) == 0)
+				return mr_finding_value(table, row, column);
+	fail_msg("no row %s, column %s", name, key);
+	return NULL;
+}
+
+static bool says(const char *finding_id, enum mr_severity severity, const char *part)
+{
+	const struct mr_finding *finding = find(finding_id);
+
+	for (size_t i = 0; i < finding->sentences.count; i++)
+		if (finding->sentences.items[i].severity == severity &&
+		    strstr(finding->sentences.items[i].text, part))
+			return true;
+	return false;
+}
+
+static void test_health(void **state)
+{
+	const struct mr_finding_table *losses = find_table("health", "losses");
+
+	(void)state;
+	assert_string_equal(findings.list.items[0]->id, "health");
+	assert_int_equal(find("health")->severity, MR_SEVERITY_WARNING);
+	/* 5 by the manifest, of which the trace itself explains 3. */
+	assert_true(says("health", MR_SEVERITY_WARNING, "5 events could not be recorded"));
+	assert_int_equal(cell(losses, "no_free_packet", "events")->number, 3);
+	assert_int_equal(cell(losses, "reason not recorded", "events")->number, 2);
+	assert_true(says("health", MR_SEVERITY_WARNING, "1 process was not traced"));
+	assert_string_equal(mr_finding_value(find_table("health", "untraced"), 0, 2)->text,
+			    "static program");
+	assert_true(says("health", MR_SEVERITY_NOTE, "1 interval was open"));
+	assert_true(says("health", MR_SEVERITY_NOTE, "1 interval overlaps"));
+	assert_true(says("health", MR_SEVERITY_WARNING, "1 execution is of a node"));
+	assert_true(says("health", MR_SEVERITY_WARNING, "1 event has times of a clock"));
+	assert_true(says("health", MR_SEVERITY_FINE, "Levels not recorded: kernel."));
+	assert_true(says("health", MR_SEVERITY_FINE, "exact within"));
+	assert_false(says("health", MR_SEVERITY_FINE, "Nothing was lost"));
+}
+
+static void test_operations(void **state)
+{
+	const struct mr_finding_table *by_node = find_table("operations", "by_node");
+	const struct mr_finding_table *by_thread = find_table("operations", "by_thread");
+
+	(void)state;
+	/* load: 100 + 100 (unfinished) + 300 + 100; conv: 400 (300 self) + 300; save: 120 + 3 */
+	assert_int_equal(cell(by_node, "load", "count")->number, 4);
+	assert_int_equal(cell(by_node, "load", "self_ns")->number, MS(600));
+	assert_int_equal(cell(by_node, "load", "mean_ns")->number, MS(150));
+	assert_int_equal(cell(by_node, "load", "p50_ns")->number, MS(100));
+	assert_int_equal(cell(by_node, "load", "p95_ns")->number, MS(300));
+	assert_int_equal(cell(by_node, "conv", "total_ns")->number, MS(700));
+	assert_int_equal(cell(by_node, "conv", "self_ns")->number, MS(600));
+	assert_int_equal(cell(by_node, "save", "total_ns")->number, MS(123));
+	assert_string_equal(cell(by_node, "save", "graph")->text, "net");
+	assert_int_equal(by_node->wholes[4], MS(1323));
+	assert_int_equal(cell(by_thread, "main", "self_ns")->number, MS(500));
+	assert_int_equal(cell(by_thread, "worker", "total_ns")->number, MS(600));
+	assert_int_equal(cell(by_thread, "child", "count")->number, 3);
+	/* Every type has one node: no table by type. */
+	assert_int_equal(find("operations")->tables.count, 2);
+	assert_int_equal(find("operations")->evidence.items[1].duration_ns, MS(400));
+	assert_int_equal(
+		cell(find_table("device_operations", "by_name"), "kernel", "total_ns")->number,
+		MS(100));
+	assert_int_equal(cell(find_table("calls", "by_name"), "clEnqueue", "self_ns")->number,
+			 MS(40));
+	assert_int_equal(cell(find_table("steps", "by_thread"), "main", "max_ns")->number, MS(550));
+}
+
+static void test_contents(void **state)
+{
+	const struct mr_finding_table *clocks = find_table("contents", "clocks");
+
+	(void)state;
+	assert_int_equal(cell(find_table("contents", "events"), "node_interval", "count")->number,
+			 7);
+	assert_int_equal(cell(clocks, "tsc", "knots")->number, 3);
+	assert_int_equal(cell(clocks, "tsc", "ticks_per_second")->number, 2000000000);
+	assert_int_equal(cell(clocks, "gpu clock", "samples")->number, 2);
+	assert_true(cell(clocks, "gpu clock", "bound_ns")->number >= 100);
+	assert_int_equal(cell(clocks, "monotonic", "bound_ns")->number, 0);
+}
+
+static void test_summary(void **state)
+{
+	struct mr_region region = {0};
+	struct mr_summary summary;
+
+	(void)state;
+	assert_int_equal(mr_summary_make(model, &region, &summary), 0);
+	assert_string_equal(summary.command, "./train --name 'two words'");
+	assert_int_equal(summary.wall_ns, 2000000000);
+	assert_int_equal(summary.process_count, 2);
+	assert_int_equal(summary.thread_count, 3);
+	mr_region_free(&region);
+}
+
+/* ---- for people --------------------------------------------------------------------------------- */
+
+static void check_ns(int64_t ns, const char *expected)
+{
+	char text[MR_FORMAT_BYTES];
+
+	mr_format_ns(text, ns, false);
+	assert_string_equal(text, expected);
+}
+
+static void test_formats(void **state)
+{
+	char text[MR_FORMAT_BYTES];
+
+	(void)state;
+	check_ns(0, "0 ns");
+	check_ns(999, "999 ns");
+	check_ns(1000, "1.00 us");
+	check_ns(9994, "9.99 us");
+	check_ns(9996, "10.0 us");
+	check_ns(99960, "100 us");
+	check_ns(999499, "999 us");
+	check_ns(999500, "1.00 ms");
+	check_ns(12345678, "12.3 ms");
+	check_ns(1234567890123, "1235 s");
+	mr_format_count(text, 1234567);
+	assert_string_equal(text, "1,234,567");
+	mr_format_count(text, -1000);
+	assert_string_equal(text, "-1,000");
+	mr_format_count(text, 999);
+	assert_string_equal(text, "999");
+	mr_format_bytes(text, 1023);
+	assert_string_equal(text, "1023 B");
+	mr_format_bytes(text, 1536);
+	assert_string_equal(text, "1.50 KiB");
+	mr_format_percent(text, 1, 3);
+	assert_string_equal(text, "33.3%");
+	mr_format_percent(text, 1, 0);
+	assert_string_equal(text, "");
+}
+
+static void check_fit(const char *from, size_t width, const char *expected)
+{
+	char text[256];
+
+	mr_text_fit(text, from, width);
+	assert_string_equal(text, expected);
+}
+
+static void test_fit(void **state)
+{
+	(void)state;
+	check_fit("abcdef", 6, "abcdef");
+	check_fit("abcdefgh", 6, "ab..gh");
+	check_fit("a\033[31mb", 20, "a?[31mb");
+	check_fit("äöüäöü", 6, "äöüäöü");
+	check_fit("äöüäöüß", 6, "äö..üß");
+	check_fit("abc", 0, "..");
+}
+
+static char *print_table(const struct mr_finding_table *table, uint32_t width)
+{
+	const struct mr_text_style style = {.width = width, .max_rows = 20};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	mr_finding_table_print(table, &style, file);
+	fclose(file);
+	return text;
+}
+
+static void test_long_table(void **state)
+{
+	static const struct mr_finding_column columns[] = {
+		{"name", "name", MR_UNIT_TEXT, 0},
+		{"same", "same", MR_UNIT_TEXT, 0},
+		{"ns", "time", MR_UNIT_NS, MR_COLUMN_BREAKDOWN},
+	};
+	struct mr_findings own = {0};
+	struct mr_finding *finding = mr_findings_add(&own, "x", "X");
+	struct mr_finding_table *table =
+		mr_finding_add_table(&own, finding, "t", "T", columns, 3, 30);
+
+	(void)state;
+	for (uint32_t row = 0; row < 30; row++) {
+		mr_finding_value(table, row, 0)->text = "a rather long name of something";
+		mr_finding_value(table, row, 1)->text = "always";
+		mr_finding_value(table, row, 2)->number = 10;
+	}
+	table->wholes[2] = 300;
+	mr_finding_check(table);
+	char *text = print_table(table, 40);
+	uint32_t lines = 0;
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+		assert_true(strlen(line) <= 40);
+		assert_null(strstr(line, "always"));
+		if (lines == 1)
+			assert_string_equal(line, "  a rather lo.. something   10 ns   3.3%");
+		if (lines == 21)
+			assert_string_equal(line, "  (10 others)              100 ns  33.3%");
+	}
+	assert_int_equal(lines, 22);
+	free(text);
+	mr_findings_free(&own);
+}
+
+int main(void)
+{
+	const struct CMUnitTest of_small[] = {
+		cmocka_unit_test(test_health),
+		cmocka_unit_test(test_operations),
+		cmocka_unit_test(test_contents),
+		cmocka_unit_test(test_summary),
+	};
+	const struct CMUnitTest of_rendering[] = {
+		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_long_table),
+	};
+
+	return cmocka_run_group_tests(of_small, analyse_small, free_small) +
+	       cmocka_run_group_tests(of_rendering, NULL, NULL);
+}
