@@ -2,7 +2,7 @@
  *
  * paced millrace|lttng RATE SECONDS: RATE events a second in all, from two threads, for SECONDS. What is
  * due is written in batches of 64; when nothing is due the thread sleeps for 50 microseconds. Prints how
- * many events were written and in how many seconds (a rate beyond the machine takes longer).
+ * many events were written: fewer than wanted where the rate is beyond the machine.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ enum {
 };
 
 static uint32_t node;
-static uint64_t events_per_thread;
+static uint64_t duration_ns;
 static double events_per_ns; /* of one thread */
 
 static void write_millrace(uint32_t first)
@@ -37,20 +37,21 @@ static void write_lttng(uint32_t first)
 
 static void (*write_batch)(uint32_t first) = write_millrace;
 
-static void *work(void *data)
+static void *work(void *ret_written)
 {
 	const struct timespec idle = {.tv_nsec = IDLE_NS};
-	uint64_t start_ns = bench_clock_ns(CLOCK_MONOTONIC);
-	for (uint64_t written = 0; written < events_per_thread;) {
-		uint64_t elapsed_ns = bench_clock_ns(CLOCK_MONOTONIC) - start_ns;
-		if ((double)(written + BATCH) > (double)elapsed_ns * events_per_ns) {
+	uint64_t start_ns = bench_clock_ns(CLOCK_MONOTONIC), elapsed_ns = 0, written = 0;
+	while (elapsed_ns < duration_ns) {
+		if ((double)(written + BATCH) <= (double)elapsed_ns * events_per_ns) {
+			write_batch((uint32_t)written);
+			written += BATCH;
+		} else {
 			nanosleep(&idle, NULL);
-			continue;
 		}
-		write_batch((uint32_t)written);
-		written += BATCH;
+		elapsed_ns = bench_clock_ns(CLOCK_MONOTONIC) - start_ns;
 	}
-	return data;
+	*(uint64_t *)ret_written = written;
+	return NULL;
 }
 
 int main(int argc, char **argv)
@@ -61,18 +62,18 @@ int main(int argc, char **argv)
 	}
 	if (argv[1][0] == 'l')
 		write_batch = write_lttng;
-	uint64_t rate = bench_number(argv[2]), seconds = bench_number(argv[3]);
-	events_per_thread = rate * seconds / THREADS / BATCH * BATCH;
-	events_per_ns = (double)rate / THREADS / 1e9;
+	events_per_ns = (double)bench_number(argv[2]) / THREADS / 1e9;
+	duration_ns = bench_number(argv[3]) * UINT64_C(1000000000);
 	node = millrace_node(millrace_graph("bench"), "bench", "Bench", 0);
-	uint64_t start_ns = bench_clock_ns(CLOCK_MONOTONIC);
 	pthread_t threads[THREADS];
+	uint64_t written[THREADS], total = 0;
 	for (int i = 0; i < THREADS; i++)
-		if (pthread_create(&threads[i], NULL, work, NULL) != 0)
+		if (pthread_create(&threads[i], NULL, work, &written[i]) != 0)
 			return 1;
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
-	printf("%" PRIu64 " %.6f\n", events_per_thread * THREADS,
-	       (double)(bench_clock_ns(CLOCK_MONOTONIC) - start_ns) / 1e9);
+		total += written[i];
+	}
+	printf("%" PRIu64 "\n", total);
 	return 0;
 }

@@ -11,14 +11,13 @@ FINAL_SECONDS = 20
 START_RATE = 4_000_000
 CLOSE_ENOUGH = 1.1       # highest that passed and lowest that failed, when the search ends
 STEP_DOWN = 0.9          # after a final trial that failed: the disk is slower than its cache
-KEPT_UP = 0.97           # of the wanted rate; less means that the producers themselves are too slow
+KEPT_UP = 0.97           # of the events wanted; fewer means that the producers are too slow
 DISK_BYTES = 30 << 30    # of free space, for 20 s at disk speed and a margin
 MAX_SIZE = ("--max-size", "28G")
 
 
-def passes(output, wanted, lost):
-    events, seconds = output.split()
-    return lost == 0 and int(events) / float(seconds) >= KEPT_UP * wanted
+def passes(events, wanted, lost):
+    return lost == 0 and int(events) >= KEPT_UP * wanted
 
 
 def search(trial, final_seconds):
@@ -26,7 +25,7 @@ def search(trial, final_seconds):
     passed, failed = None, None
     rate = START_RATE
     while not (passed and failed) or failed / passed > CLOSE_ENOUGH:
-        if trial(rate, TRIAL_SECONDS):
+        if trial(rate, TRIAL_SECONDS) or trial(rate, TRIAL_SECONDS):
             passed = rate
         else:
             failed = rate
@@ -49,12 +48,12 @@ def rate(context, lttng):
     def try_millrace(wanted, seconds):
         command = [context.program("paced"), "millrace", int(wanted), seconds]
         with context.recorded(*command, options=MAX_SIZE) as (output, _, lost):
-            return passes(output, wanted, lost)
+            return passes(output, wanted * seconds, lost)
 
     def try_lttng(wanted, seconds):
         with lttng.session() as session:
             output = run([context.program("paced"), "lttng", int(wanted), seconds])
-            return passes(output, wanted, session.discarded())
+            return passes(output, wanted * seconds, session.discarded())
 
     ours, ours_failed = search(try_millrace, final_seconds)
     other, other_failed = search(try_lttng, final_seconds)

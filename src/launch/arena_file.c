@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,16 +35,30 @@ static bool has_room(const char *folder, uint64_t bytes)
 	       (uint64_t)status.f_bavail * status.f_frsize >= bytes;
 }
 
+/* Without a name where the file system can do that: should record be killed now, nothing is left. */
 static int make_file(const char *folder, char *ret_path, size_t path_bytes)
 {
 	/* Absolute: traced programs look for it from wherever they are. */
 	mr_auto(free) char *absolute = realpath(folder, NULL);
-	if (!absolute)
+	uint64_t number;
+	if (!absolute || getrandom(&number, sizeof number, 0) != sizeof number)
 		return mr_fail_errno(errno, "cannot create the arena in %s", folder);
-	if (snprintf(ret_path, path_bytes, "%s/millrace-arena-XXXXXX", absolute) >= (int)path_bytes)
+	if (snprintf(ret_path, path_bytes, "%s/millrace-arena-%016" PRIx64, absolute, number) >=
+	    (int)path_bytes)
 		return mr_fail(ENAMETOOLONG, "the path of the trace is too long");
-	int fd = mkostemp(ret_path, O_CLOEXEC);
+	int fd = open(absolute, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0)
+		fd = open(ret_path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	return fd >= 0 ? fd : mr_fail_errno(errno, "cannot create the arena in %s", folder);
+}
+
+int mr_arena_file_publish(const struct mr_arena_file *file)
+{
+	char name[32];
+	snprintf(name, sizeof name, "/proc/self/fd/%d", file->fd);
+	if (linkat(AT_FDCWD, name, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW) < 0 && errno != EEXIST)
+		return mr_fail_errno(errno, "cannot create the arena %s", file->path);
+	return 0;
 }
 
 /* Allocates what lies behind the first `slots` slots and lets them be claimed. */
@@ -51,8 +66,8 @@ static int provide_slots(struct mr_arena_file *file, uint32_t slots)
 {
 	struct mr_arena *arena = file->arena;
 	uint32_t old = atomic_load_explicit(&arena->slot_count, memory_order_relaxed);
-	off_t from = (off_t)(arena->packets_offset + (uint64_t)old * MR_ARENA_PACKET_BYTES);
-	if (fallocate(file->fd, 0, from, (off_t)(slots - old) * MR_ARENA_PACKET_BYTES) < 0)
+	off_t from = (off_t)(arena->slots_offset + (uint64_t)old * MR_ARENA_SLOT_BYTES);
+	if (fallocate(file->fd, 0, from, (off_t)(slots - old) * MR_ARENA_SLOT_BYTES) < 0)
 		return -errno;
 	atomic_store_explicit(&arena->reserved_slots, slots / RESERVED_SHARE, memory_order_relaxed);
 	atomic_store_explicit(&arena->slot_count, slots, memory_order_release);
@@ -77,7 +92,7 @@ static int fill_file(struct mr_arena_file *file, uint32_t slots)
 	mr_arena_layout(&layout, slots);
 	if (ftruncate(file->fd, (off_t)layout.file_bytes) < 0)
 		return mr_fail_errno(errno, "cannot size the arena %s", file->path);
-	if (fallocate(file->fd, 0, 0, (off_t)layout.packets_offset) < 0)
+	if (fallocate(file->fd, 0, 0, (off_t)layout.slots_offset) < 0)
 		return mr_fail_errno(errno, "cannot allocate the arena %s", file->path);
 	int result = map_file(file, layout.file_bytes);
 	if (result < 0)
@@ -93,7 +108,7 @@ static int fill_file(struct mr_arena_file *file, uint32_t slots)
 int mr_arena_file_create(const char *directory, uint64_t bytes, struct mr_arena_file *ret_file)
 {
 	struct mr_arena_file file = {.fd = -1};
-	uint32_t slots = (uint32_t)mr_max(bytes / MR_ARENA_PACKET_BYTES, (uint64_t)MIN_SLOTS);
+	uint32_t slots = (uint32_t)mr_max(bytes / MR_ARENA_SLOT_BYTES, (uint64_t)MIN_SLOTS);
 	bool in_memory = has_room(shared_memory_folder, bytes + bytes / 4);
 	file.fd = make_file(in_memory ? shared_memory_folder : directory, file.path,
 			    sizeof file.path);
@@ -117,14 +132,14 @@ int mr_arena_file_open(const char *path, struct mr_arena_file *ret_file)
 	if (file.fd < 0 || fstat(file.fd, &status) < 0)
 		return mr_fail_errno(errno, "cannot open the arena %s", path);
 	snprintf(file.path, sizeof file.path, "%s", path);
-	int result = -EINVAL;
-	if (status.st_size >= MR_ARENA_HEADER_BYTES && S_ISREG(status.st_mode))
-		result = map_file(&file, (uint64_t)status.st_size);
-	if (result == 0 && !mr_arena_is_valid(file.arena, (uint64_t)status.st_size)) {
+	bool is_arena = status.st_size >= MR_ARENA_HEADER_BYTES && S_ISREG(status.st_mode);
+	int result = is_arena ? map_file(&file, (uint64_t)status.st_size) : 0;
+	if (result == 0 && is_arena && !mr_arena_is_valid(file.arena, (uint64_t)status.st_size)) {
 		munmap(file.arena, (size_t)status.st_size);
-		file.arena = NULL;
-		result = mr_fail(EINVAL, "%s is not an arena of this version of millrace", path);
+		is_arena = false;
 	}
+	if (result == 0 && !is_arena)
+		result = mr_fail(EINVAL, "%s is not an arena of this version of millrace", path);
 	if (result < 0) {
 		close(file.fd);
 		return result;

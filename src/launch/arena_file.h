@@ -22,6 +22,9 @@ uint64_t mr_arena_default_bytes(void);
 /* Makes an arena of about `bytes`; `directory` is where it goes if /dev/shm cannot hold it. */
 int mr_arena_file_create(const char *directory, uint64_t bytes, struct mr_arena_file *ret_file);
 
+/* Gives it its name, `path`: from now on it outlives record. */
+int mr_arena_file_publish(const struct mr_arena_file *file);
+
 /* Maps the arena of a recording whose recorder is gone. */
 int mr_arena_file_open(const char *path, struct mr_arena_file *ret_file);
 

@@ -63,7 +63,11 @@ static void close_pipes(struct mr_child *child)
 int mr_child_release(struct mr_child *child)
 {
 	int error = 0;
-	(void)!write(child->release, "", 1);
+	if (write(child->release, "", 1) != 1) {
+		error = errno;
+		mr_child_abandon(child);
+		return -error;
+	}
 	ssize_t count;
 	do
 		count = read(child->failure, &error, sizeof error);

@@ -34,16 +34,18 @@ uint64_t mr_directory_free_bytes(const struct mr_directory *directory)
 						     : 0;
 }
 
-static int open_folders(struct mr_directory *directory)
+static int open_folder(struct mr_directory *directory)
 {
 	directory->fd = open(directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (directory->fd < 0)
-		return mr_fail_errno(errno, "cannot open %s", directory->path);
+	return directory->fd >= 0 ? 0 : mr_fail_errno(errno, "cannot open %s", directory->path);
+}
+
+static int open_ctf(struct mr_directory *directory)
+{
 	directory->ctf =
 		openat(directory->fd, "ctf", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (directory->ctf < 0)
-		return mr_fail_errno(errno, "cannot open %s/ctf", directory->path);
-	return 0;
+	return directory->ctf >= 0 ? 0
+				   : mr_fail_errno(errno, "cannot open %s/ctf", directory->path);
 }
 
 static int make_folders(struct mr_directory *directory)
@@ -54,12 +56,11 @@ static int make_folders(struct mr_directory *directory)
 					 directory->path)
 			       : mr_fail_errno(errno, "cannot make the trace directory %s",
 					       directory->path);
-	int fd = open(directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int result = fd < 0 || mkdirat(fd, "ctf", 0700) < 0
-			     ? mr_fail_errno(errno, "cannot make %s/ctf", directory->path)
-			     : open_folders(directory);
-	if (fd >= 0)
-		close(fd);
+	int result = open_folder(directory);
+	if (result == 0 && mkdirat(directory->fd, "ctf", 0700) < 0)
+		result = mr_fail_errno(errno, "cannot make %s/ctf", directory->path);
+	if (result == 0)
+		result = open_ctf(directory);
 	if (result == 0 && mr_directory_free_bytes(directory) < MIN_FREE_BYTES)
 		result = mr_fail(ENOSPC, "less than 32 MiB are free where %s would go",
 				 directory->path);
@@ -86,7 +87,9 @@ int mr_directory_create(const char *path, struct mr_directory *ret_directory)
 int mr_directory_open(const char *path, struct mr_directory *ret_directory)
 {
 	struct mr_directory directory = {.path = strdup(path), .fd = -1, .ctf = -1};
-	int result = directory.path ? open_folders(&directory) : mr_fail(ENOMEM, "no memory");
+	int result = directory.path ? open_folder(&directory) : mr_fail(ENOMEM, "no memory");
+	if (result == 0)
+		result = open_ctf(&directory);
 	if (result < 0) {
 		mr_directory_close(&directory);
 		return result;

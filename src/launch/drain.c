@@ -165,13 +165,16 @@ static uint32_t take_full_packets(struct mr_drain *drain, uint32_t *ret_free_slo
 	return taken;
 }
 
+/* Oldest first: so a later process can continue the streams of an earlier one. */
 static void take_dead_processes(struct mr_drain *drain)
 {
 	struct mr_processes *processes = drain->processes;
-	for (size_t i = processes->live.count; i-- > 0;) {
+	for (size_t i = 0; i < processes->live.count;) {
 		size_t index = processes->live.items[i];
 		if (processes->list.items[index].dead)
-			take_process(drain, index);
+			take_process(drain, index); /* takes it off the list, too */
+		else
+			i++;
 	}
 }
 
@@ -191,8 +194,8 @@ void mr_drain_finish(struct mr_drain *drain)
 	struct mr_processes *processes = drain->processes;
 	if (mr_processes_discover(processes) < 0)
 		mr_drain_stop(drain);
-	for (size_t i = processes->live.count; i-- > 0;) {
-		size_t index = processes->live.items[i];
+	while (processes->live.count > 0) {
+		size_t index = processes->live.items[0];
 		struct mr_process_info *info = &processes->list.items[index];
 		mr_processes_check(processes, index);
 		info->alive_at_end = !info->dead;

@@ -119,8 +119,9 @@ static void watch(struct mr_processes *processes, size_t index,
 {
 	struct mr_process_info *info = &processes->list.items[index];
 	uint64_t one_tick_ns = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
-	bool ours =
-		entry->pid_namespace == processes->own_pid_namespace || entry->pid_namespace == 0;
+	if (entry->pid_namespace == 0)
+		return; /* whose pid that is nobody can say: it counts as alive until the end */
+	bool ours = entry->pid_namespace == processes->own_pid_namespace;
 	info->host_pid = ours ? (pid_t)entry->pid : translate_pid(entry->pid, entry->pid_namespace);
 	/* Began after it attached: another process has got its pid. */
 	if (info->host_pid == 0 ||
@@ -143,10 +144,20 @@ static void end_predecessors(struct mr_processes *processes, const struct mr_pro
 {
 	for (size_t i = 0; i < processes->live.count; i++) {
 		struct mr_process_info *info = &processes->list.items[processes->live.items[i]];
-		if (info->traced && !info->dead && info->host_pid == newer->host_pid &&
+		if (info->traced && !info->dead && info->host_pid == newer->host_pid && info->host_pid &&
 		    info->process < newer->process)
 			info->dead = true;
 	}
+}
+
+/* Keeps the list in order of process numbers; there is room for one more. */
+static void insert_live(struct mr_processes *processes, size_t index)
+{
+	size_t *live = processes->live.items;
+	size_t at = processes->live.count++;
+	for (; at > 0 && processes->list.items[live[at - 1]].process > processes->list.items[index].process; at--)
+		live[at] = live[at - 1];
+	live[at] = index;
 }
 
 static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
@@ -168,7 +179,7 @@ static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
 		free(info.program);
 		return mr_fail(ENOMEM, "no memory for the list of processes");
 	}
-	processes->live.items[processes->live.count++] = index;
+	insert_live(processes, index);
 	if (!traced) {
 		mr_processes_retire(processes, index);
 		return 0;
@@ -254,7 +265,8 @@ void mr_processes_retire(struct mr_processes *processes, size_t index)
 	for (size_t i = 0; i < processes->live.count; i++) {
 		if (processes->live.items[i] != index)
 			continue;
-		processes->live.items[i] = processes->live.items[--processes->live.count];
+		memmove(&processes->live.items[i], &processes->live.items[i + 1],
+			(--processes->live.count - i) * sizeof processes->live.items[0]);
 		break;
 	}
 }

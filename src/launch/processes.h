@@ -35,7 +35,7 @@ struct mr_processes {
 	int epoll;              /* pidfds are added here, data: index into list; borrowed, or -1 */
 	uint64_t own_pid_namespace;
 	mr_vec(struct mr_process_info) list; /* all that were ever seen */
-	mr_vec(size_t) live;   /* of these, the ones with a slot in the arena's table */
+	mr_vec(size_t) live;   /* of these, the ones with a slot in the arena's table; oldest first */
 	uint32_t seen_process; /* arena->next_process when last looked */
 };
 

@@ -91,9 +91,10 @@ static int prepare_arena(struct session *session)
 	atomic_store(&arena->recorder_pid, (uint32_t)getpid());
 	snprintf(arena->library_path, sizeof arena->library_path, "%s", session->library);
 	atomic_store(&arena->levels, MR_LEVEL_core);
+	/* In this order: an arena without a link to it would be left for ever, should record be killed. */
 	if (symlinkat(session->arena_file.path, session->directory.fd, MR_ARENA_LINK) < 0)
 		return mr_fail_errno(errno, "cannot write into %s", session->directory.path);
-	return 0;
+	return mr_arena_file_publish(&session->arena_file);
 }
 
 static int prepare_directory(struct session *session)
@@ -116,7 +117,7 @@ static int prepare(struct session *session, bool *ret_program_failed)
 {
 	int result = mr_child_find_program(session->options->arguments[0], &session->program);
 	if (result < 0) {
-		*ret_program_failed = true;
+		*ret_program_failed = result != -ENOMEM;
 		return result;
 	}
 	session->untraced = mr_target_inspect(AT_FDCWD, session->program);

@@ -9,9 +9,7 @@ void mr_arena_layout(struct mr_arena *arena, uint32_t slot_capacity)
 	arena->states_offset = at;
 	at = mr_align_up(at + (uint64_t)slot_capacity * sizeof(uint64_t), 4096);
 	arena->slots_offset = at;
-	at = mr_align_up(at + (uint64_t)slot_capacity * sizeof(struct mr_slot), 4096);
-	arena->packets_offset = at;
-	arena->file_bytes = at + (uint64_t)slot_capacity * MR_ARENA_PACKET_BYTES;
+	arena->file_bytes = at + (uint64_t)slot_capacity * MR_ARENA_SLOT_BYTES;
 }
 
 static uint32_t mix(uint32_t hash, const void *bytes, size_t count)
@@ -53,8 +51,7 @@ bool mr_arena_is_valid(const struct mr_arena *arena, uint64_t mapped_bytes)
 	mr_arena_layout(&expected, arena->slot_capacity);
 	return arena->file_bytes == expected.file_bytes && mapped_bytes == expected.file_bytes &&
 	       arena->states_offset == expected.states_offset &&
-	       arena->slots_offset == expected.slots_offset &&
-	       arena->packets_offset == expected.packets_offset;
+	       arena->slots_offset == expected.slots_offset;
 }
 
 static int32_t claim_between(struct mr_arena *arena, uint32_t first, uint32_t limit, uint64_t word)

@@ -10,9 +10,10 @@
  *             ├────────────────────┤ states_offset
  *             │ states             │  one 64-bit word per slot: who owns it (dense: record polls it)
  *             ├────────────────────┤ slots_offset
- *             │ slots              │  what the owner keeps beside the packet: committed size, open intervals
- *             ├────────────────────┤ packets_offset
- *             │ packets            │  CTF packets being filled, MR_ARENA_PACKET_BYTES each
+ *             │ slot 0             │  what its owner keeps beside the packet: committed size, open
+ *             │  └ packet          │  intervals; then the CTF packet being filled. In one page, where
+ *             ├────────────────────┤  possible: a forked child pays for every page that it touches.
+ *             │ slot 1 ...         │
  *             └────────────────────┘
  *
  * Life of a slot. Each arrow is one atomic operation on its state word, which names the owner, so a
@@ -44,11 +45,12 @@
 
 enum {
 	MR_ARENA_HEADER_BYTES = 4096,
-	MR_ARENA_PACKET_BYTES = 64 << 10,
+	MR_ARENA_SLOT_BYTES = 64 << 10,
+	MR_ARENA_PACKET_BYTES = MR_ARENA_SLOT_BYTES - 512, /* the rest is struct mr_slot */
 	MR_PACKET_ROOM_BYTES = MR_ARENA_PACKET_BYTES - 1024, /* owners stop here: record may add what
 								was left open */
 	MR_ARENA_PROCESSES = 4096,
-	MR_OPEN_INTERVALS = 16, /* deeper ones are recorded, but not recovered from a killed program */
+	MR_OPEN_INTERVALS = 20, /* deeper ones are recorded, but not recovered from a killed program */
 	MR_LOSS_REASONS = 7,
 	MR_ARENA_NO_SLOT = -1,
 };
@@ -96,6 +98,8 @@ static inline uint64_t mr_slot_progress(uint32_t committed_bytes, uint32_t open_
 	return (uint64_t)open_count << 32 | committed_bytes;
 }
 
+_Static_assert(sizeof(struct mr_slot) + MR_ARENA_PACKET_BYTES == MR_ARENA_SLOT_BYTES, "as drawn");
+
 enum mr_process_state {
 	MR_PROCESS_FREE = 0,
 	MR_PROCESS_CLAIMED = 1,  /* being filled in */
@@ -137,7 +141,6 @@ struct mr_arena {
 	uint64_t file_bytes;
 	uint64_t states_offset;
 	uint64_t slots_offset;
-	uint64_t packets_offset;
 	uint32_t slot_capacity;
 	uint8_t user_clock; /* enum mr_trace_clock: tsc or monotonic */
 	uint8_t trace_uuid[16];
@@ -178,13 +181,13 @@ static inline _Atomic uint64_t *mr_arena_state(struct mr_arena *arena, uint32_t 
 
 static inline struct mr_slot *mr_arena_slot(struct mr_arena *arena, uint32_t index)
 {
-	return (struct mr_slot *)((char *)arena + arena->slots_offset) + index;
+	return (struct mr_slot *)((char *)arena + arena->slots_offset +
+				  (uint64_t)index * MR_ARENA_SLOT_BYTES);
 }
 
 static inline struct mr_packet *mr_arena_packet(struct mr_arena *arena, uint32_t index)
 {
-	return (struct mr_packet *)((char *)arena + arena->packets_offset +
-				    (uint64_t)index * MR_ARENA_PACKET_BYTES);
+	return (struct mr_packet *)((char *)(mr_arena_slot(arena, index) + 1));
 }
 
 /* Claims a free slot for the caller: its index, or MR_ARENA_NO_SLOT. */

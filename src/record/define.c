@@ -90,7 +90,7 @@ static void *get_memory(size_t bytes)
 static bool put(uint8_t event, const void *payload, size_t bytes, const char *text)
 {
 	struct mr_writer *writer = &mr_this_process.definitions;
-	size_t text_length = text ? strnlen(text, MR_TEXT_MAX - 1) : 0;
+	size_t text_length = text ? mr_text_length(text, MR_TEXT_MAX - 1) : 0;
 	size_t text_bytes = text ? text_length + 1 : 0;
 	size_t need = MR_EXTENDED_HEADER_BYTES + bytes + text_bytes;
 	uint32_t tid = mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid;
@@ -269,7 +269,7 @@ uint32_t mr_define_string(const char *text)
 {
 	if (!text || !is_attached())
 		return 0;
-	size_t bytes = strnlen(text, MR_TEXT_MAX - 1);
+	size_t bytes = mr_text_length(text, MR_TEXT_MAX - 1);
 	uint64_t hash = hash_of(text, bytes);
 	struct table *in = atomic_load_explicit(&table, memory_order_acquire);
 	struct text *known =

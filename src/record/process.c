@@ -51,7 +51,7 @@ static uint64_t find_pid_namespace(void)
  * again, and knows it: its parent is out of sight. */
 static void look_up_self(enum mr_process_origin origin)
 {
-	if (origin == MR_process_origin_exec || getppid() == 0)
+	if (origin == MR_process_origin_exec || syscall(SYS_getppid) == 0)
 		pid_namespace = find_pid_namespace();
 	if (origin == MR_process_origin_exec) {
 		ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -94,15 +94,17 @@ static int32_t claim_entry(enum mr_process_origin origin, uint32_t pid, uint32_t
 	return slot;
 }
 
+/* Called in every forked child, where each page of code or data that is touched costs a fault: so all system
+ * calls go through syscall(), and texts are measured without libc. */
 static bool begin_process(enum mr_process_origin origin)
 {
-	uint32_t pid = (uint32_t)getpid();
+	uint32_t pid = (uint32_t)syscall(SYS_getpid);
 	look_up_self(origin);
 	uint32_t parent = last_process;
 	if (origin == MR_process_origin_exec) {
 		parent = find_process(pid);
 		if (parent == 0)
-			parent = find_process((uint32_t)getppid());
+			parent = find_process((uint32_t)syscall(SYS_getppid));
 	}
 	int32_t slot = claim_entry(origin, pid, parent);
 	if (slot < 0)
@@ -117,7 +119,7 @@ static bool begin_process(enum mr_process_origin origin)
 	mr_this_process.generation = entry->process;
 
 	const struct mr_event_process_start start = {.parent_process = parent,
-						     .parent_pid = (uint32_t)getppid(),
+						     .parent_pid = (uint32_t)syscall(SYS_getppid),
 						     .first_definition = mr_definition_next(),
 						     .origin = origin};
 	mr_define_event(MR_EVENT_process_start, &start, sizeof start, program);
@@ -211,7 +213,7 @@ void mr_process_note_untraced(uint32_t pid, const char *path, enum mr_untraced_r
 		return;
 	struct mr_process_entry *entry = mr_arena_process(mr_arena, (uint32_t)slot);
 	entry->reason = reason;
-	size_t length = strnlen(path, sizeof entry->program - 1);
+	size_t length = mr_text_length(path, sizeof entry->program - 1);
 	memcpy(entry->program, path, length);
 	entry->program[length] = 0;
 	atomic_store_explicit(&entry->state, MR_PROCESS_UNTRACED, memory_order_release);

@@ -169,6 +169,15 @@ bool mr_define_event(uint8_t event, const void *payload, size_t bytes, const cha
 /* The id that the next definition gets. */
 uint32_t mr_definition_next(void);
 
+/* Bytes of a text, at most `most`. */
+static inline size_t mr_text_length(const char *text, size_t most)
+{
+	size_t length = 0;
+	while (length < most && text[length])
+		length++;
+	return length;
+}
+
 /* ---- writing an event ----------------------------------------------------------------------------- */
 
 static inline bool mr_level_is_on(enum mr_level level)

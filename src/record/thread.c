@@ -50,7 +50,7 @@ static bool thread_restart(struct mr_thread *thread)
 	*thread = (struct mr_thread){.depth = thread->depth};
 	for (int i = 0; i < MR_WRITERS; i++)
 		mr_writer_reset(&thread->writers[i]);
-	prctl(PR_GET_NAME, thread->name, 0, 0, 0);
+	syscall(SYS_prctl, PR_GET_NAME, thread->name, 0, 0, 0);
 	thread->tid = (uint32_t)syscall(SYS_gettid);
 	if (thread_key_is_made)
 		pthread_setspecific(thread_key, thread);
@@ -128,7 +128,7 @@ uint8_t *mr_reserve_slow(uint8_t event, size_t bytes, uint64_t *ret_ticks)
 
 void mr_emit_slow(uint8_t event, const void *payload, size_t bytes, const char *text)
 {
-	size_t length = text ? strnlen(text, MR_TEXT_MAX - 1) : 0;
+	size_t length = text ? mr_text_length(text, MR_TEXT_MAX - 1) : 0;
 	size_t text_bytes = text ? length + 1 : 0;
 	uint64_t ticks;
 	uint8_t *at = mr_reserve_slow(event, bytes + text_bytes, &ticks);
@@ -241,7 +241,7 @@ void mr_thread_end(void)
 	if (thread->ended || !thread_is_current(thread))
 		return;
 	char name[sizeof thread->name] = "";
-	prctl(PR_GET_NAME, name, 0, 0, 0);
+	syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0);
 	if (strcmp(name, thread->name) != 0)
 		mr_emit_text(thread_name, name);
 	mr_emit(thread_end);

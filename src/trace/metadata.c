@@ -368,7 +368,8 @@ static int check_packets(const struct parser *theirs)
 	if (!file)
 		return mr_fail_errno(errno, "cannot print metadata");
 	int error = mr_metadata_print(&theirs->metadata->identity, file);
-	if (fclose(file) != 0 || error < 0)
+	/* Without memory the C library reports success and leaves no text. */
+	if (fclose(file) != 0 || error < 0 || !text)
 		return mr_fail_errno(ENOMEM, "cannot print metadata");
 
 	struct parser ours = {.metadata = new_metadata()};

@@ -60,10 +60,10 @@ class Disk(LiveTest):
     def test_file_size_limit(self):
         """Of record; the signal that comes with it is not the program's."""
         def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))
-        result = self.record(program("load"), "2", "400000", "1000", options=["--buffer", "4M"],
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, 20 << 20))
+        result = self.record(program("load"), "2", "500000", "1000", options=["--buffer", "16M"],
                              preexec_fn=limit)
-        self.check_stopped(result, 400000, "File too large")
+        self.check_stopped(result, 500000, "File too large")
 
     def test_file_size_limit_too_small(self):
         def limit():
@@ -90,45 +90,43 @@ class Newest(LiveTest):
         self.assertEqual({event["names"]["node"] for event in events
                           if event["event"] == "node_interval"}, {"work"})
         end = max(event["ns"] for event in events)
-        kept = [event for event in events if event["tid"] in steps]
-        firsts = [min(event["ns"] for event in kept if event["tid"] == tid and
+        firsts = [min(event["ns"] for event in events if event["tid"] == tid and
                       event["event"] == "node_instant") for tid in steps]
-        # Each thread's first is at most a packet (60 ms at this rate) later than what is said.
+        # Each thread's first is at most a packet (150 ms at the slowest rate) later than what is said.
         for first in firsts:
-            self.assertLess(first, end - float(said[1]) * NS + 0.16 * NS)
+            self.assertLess(first, end - float(said[1]) * NS + 0.2 * NS)
         return float(said[1]), firsts, end
 
     def test_max_size(self):
-        result = self.record(program("load"), "2", "30000", "20000", options=["--max-size", "1M"])
-        self.check_newest(result, 30000)
-        self.assertLess(manifest(result.trace)["kept"]["bytes"], 1200000)
+        result = self.record(program("load"), "2", "12000", "50000", options=["--max-size", "512K"])
+        self.check_newest(result, 12000)
+        self.assertLess(manifest(result.trace)["kept"]["bytes"], 700000)
         size = sum(entry.stat().st_size for entry in os.scandir(result.trace + "/ctf"))
-        self.assertLess(size, 1200000)
+        self.assertLess(size, 700000)
         self.check_against_babeltrace(result.trace)
 
     def test_last_bytes(self):
-        result = self.record(program("load"), "2", "30000", "20000", options=["--last", "512K"])
-        self.check_newest(result, 30000)
+        result = self.record(program("load"), "2", "12000", "50000", options=["--last", "512K"])
+        self.check_newest(result, 12000)
         self.assertLess(manifest(result.trace)["kept"]["bytes"], 700000)
 
     def test_last_time(self):
-        result = self.record(program("load"), "2", "60000", "40000", options=["--last", "500ms"])
-        said, firsts, end = self.check_newest(result, 60000)
+        result = self.record(program("load"), "2", "20000", "120000", options=["--last", "500ms"])
+        said, firsts, end = self.check_newest(result, 20000)
         self.assertTrue(0.5 <= said < 2, said)
         self.assertLess(max(firsts), end - 0.4 * NS)
 
     def test_snapshots_have_no_holes(self):
         """Taken under full load, one after another."""
         trace = self.path("trace.mill")
-        record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--last", "8M", "--", program("load"),
-                                   "2", "3000000", "300"], stdout=subprocess.DEVNULL)
+        record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--last", "2M", "--", program("load"),
+                                   "2", "0", "300"], stdout=subprocess.DEVNULL)
         self.assertTrue(wait_until(lambda: os.path.exists(trace + "/manifest.json")))
         time.sleep(0.1)
         for _ in range(8):
             snapshot = run(MILLRACE, "snapshot", trace)
             self.assertEqual(snapshot.returncode, 0, snapshot.stderr)
             self.assertGreater(total(read_steps(snapshot.stdout.strip())), 1000)
-            self.assertEqual(count(dump(snapshot.stdout.strip()), "def_node"), 1)
         self.assertIsNone(record.poll(), "all of them while it ran")
         record.terminate()
         record.wait(timeout=10)

@@ -4,12 +4,11 @@
 
 import glob
 import os
-import re
 import subprocess
 import time
 import unittest
 
-from support import MILLRACE, LiveTest, arenas, count, dump, info, manifest, program, run, wait_until
+from support import MILLRACE, LiveTest, count, dump, info, manifest, program, run, wait_until
 
 
 class Recover(LiveTest):
@@ -20,7 +19,7 @@ class Recover(LiveTest):
         self.assertTrue(wait_until(lambda: os.path.exists(self.path("counters"))))
         return record
 
-    def start_load(self, rounds="20000", pause_ns="10000", **keywords):
+    def start_load(self, rounds="4000", pause_ns="30000", **keywords):
         return self.start(program("load"), "2", rounds, pause_ns, self.path("counters"), **keywords)
 
     def leave_half_a_trace(self):
@@ -28,21 +27,20 @@ class Recover(LiveTest):
         record = self.start_load()
         time.sleep(0.05)
         record.kill()
-        self.assertEqual(record.communicate(timeout=20)[0], "40000\n")
+        self.assertEqual(record.communicate(timeout=20)[0], "8000\n")
         return self.trace
 
     def instants(self):
         return count(dump(self.trace), "node_instant")
 
     def test_while_recording(self):
-        record = self.start_load("10000")
+        """What is in the files can be read, and the recording is not disturbed."""
+        record = self.start_load("5000")
         for command in ("info", "dump", "report"):
-            result = run(MILLRACE, command, self.trace)
-            self.assertEqual((result.returncode, result.stdout), (1, ""))
-            self.assertRegex(result.stderr, r"^millrace: .* is still being recorded\n$")
-        self.assertEqual(record.communicate(timeout=20)[0], "20000\n")
+            self.assertEqual(run(MILLRACE, command, self.trace).returncode, 0)
+        self.assertEqual(record.communicate(timeout=20)[0], "10000\n")
         self.assertEqual((record.returncode, manifest(self.trace)["state"]), (0, "complete"))
-        self.assertEqual(self.instants(), 20000)
+        self.assertEqual(self.instants(), 10000)
 
     def test_by_every_command(self):
         for command in (["info"], ["dump"], ["report"]):
@@ -51,12 +49,12 @@ class Recover(LiveTest):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(manifest(trace)["state"], "recovered")
             self.assertEqual(sorted(os.listdir(trace)), ["ctf", "manifest.json"])
-            self.assertEqual(self.instants(), 40000)
+            self.assertEqual(self.instants(), 8000)
             subprocess.run(["rm", "-r", trace, self.path("counters")], check=True)
 
     def test_while_the_program_runs(self):
         """It is switched off, and does not notice."""
-        record = self.start_load("50000")
+        record = self.start_load("8000", "50000")
         time.sleep(0.05)
         record.kill()
         record.wait()
@@ -65,8 +63,8 @@ class Recover(LiveTest):
         process, = manifest(self.trace)["processes"]
         self.assertFalse(process["ended"])
         arrived = self.instants()
-        self.assertTrue(0 < arrived < 100000, arrived)
-        self.assertEqual(record.stdout.read(), "100000\n")
+        self.assertTrue(0 < arrived < 16000, arrived)
+        self.assertEqual(record.stdout.read(), "16000\n")
         record.stdout.close()
         self.assertEqual(self.instants(), arrived)
         self.check_against_babeltrace(self.trace)
@@ -76,11 +74,9 @@ class Recover(LiveTest):
         readers = [subprocess.Popen([MILLRACE, "info", trace], stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE, text=True) for _ in range(4)]
         for reader in readers:
-            output, error = reader.communicate(timeout=20)
-            if reader.returncode != 0:
-                self.assertIn("is still being recorded", error)
-        self.assertIn(0, [reader.returncode for reader in readers])
-        self.assertEqual(self.instants(), 40000)
+            self.assertEqual(reader.communicate(timeout=20)[1], "")
+            self.assertEqual(reader.returncode, 0)
+        self.assertEqual(self.instants(), 8000)
 
     def test_torn_packet(self):
         """The recorder was killed in the middle of a write."""
@@ -89,14 +85,14 @@ class Recover(LiveTest):
         with open(largest or trace + "/ctf/stream-000000", "ab") as file:
             file.write(bytes.fromhex("c11ffcc1") + b"half a packet")
         info(trace)
-        self.assertEqual(self.instants(), 40000)
+        self.assertEqual(self.instants(), 8000)
         self.check_against_babeltrace(trace)
 
     def test_arena_is_gone(self):
         """The machine was started anew: what is in the files is there."""
-        record = self.start_load("60000", "5000")
+        record = self.start_load("10000", "20000")
         self.assertTrue(wait_until(lambda: sum(map(os.path.getsize, glob.glob(
-            self.trace + "/ctf/stream-*"))) > 200000))
+            self.trace + "/ctf/stream-*"))) > 100000))
         record.kill()
         record.communicate(timeout=20)
         os.unlink(os.readlink(self.trace + "/arena"))
@@ -133,7 +129,7 @@ class Recover(LiveTest):
         record.communicate(timeout=20)
         info(self.trace)
         self.assertEqual(sorted(os.listdir(self.trace)), ["ctf", "manifest.json"])
-        self.assertEqual(self.instants(), 40000)
+        self.assertEqual(self.instants(), 8000)
 
     def test_killed_while_starting(self):
         """The program runs whole or not at all, and the trace can be read or is said to be none."""

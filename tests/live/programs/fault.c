@@ -5,6 +5,7 @@
  *     FAULT_FUNCTION   name of the function
  *     FAULT_NUMBER     which of its calls fails, from 1
  *     FAULT_PROGRAM    only in programs whose name this is
+ *     FAULT_CALLER     only calls made by the program or library whose file name ends so; may be missing
  *     FAULT_FILE       made when the fault has happened
  *
  * Reading the environment happens in a constructor: calls before it, by the dynamic linker and other
@@ -13,8 +14,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +28,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const char *function, *file;
+static const char *function, *caller, *file;
 static long number;
 static atomic_long calls;
 
@@ -36,19 +39,32 @@ __attribute__((constructor(101))) static void prepare(void)
 	if (!program || strcmp(program, program_invocation_short_name) != 0 || !file)
 		return;
 	number = atol(getenv("FAULT_NUMBER"));
+	caller = getenv("FAULT_CALLER");
 	function = getenv("FAULT_FUNCTION");
 }
 
-static int must_fail(const char *name, int error)
+static bool is_called_by(const char *ending, const void *address)
 {
-	if (!function || strcmp(function, name) != 0 || atomic_fetch_add(&calls, 1) + 1 != number)
-		return 0;
+	Dl_info info;
+	if (!ending || !dladdr(address, &info))
+		return !ending;
+	size_t length = strlen(info.dli_fname), wanted = strlen(ending);
+	return length >= wanted && strcmp(info.dli_fname + length - wanted, ending) == 0;
+}
+
+static bool must_fail_at(const char *name, int error, const void *address)
+{
+	if (!function || strcmp(function, name) != 0 || !is_called_by(caller, address) ||
+	    atomic_fetch_add(&calls, 1) + 1 != number)
+		return false;
 	long made = syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT, 0600);
 	if (made >= 0)
 		syscall(SYS_close, made);
 	errno = error;
-	return 1;
+	return true;
 }
+
+#define must_fail(name, error) must_fail_at(name, error, __builtin_return_address(0))
 
 /* real(name) is the function that would have been called without us. */
 #define real(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -90,6 +106,15 @@ FAULTY(void *, mmap, ENOMEM, MAP_FAILED,
        (at, size, protection, flags, fd, offset))
 FAULTY(ssize_t, write, ENOSPC, -1, (int fd, const void *bytes, size_t count), (fd, bytes, count))
 FAULTY(pid_t, fork, EAGAIN, -1, (void), ())
+FAULTY(int, madvise, EINVAL, -1, (void *at, size_t size, int advice), (at, size, advice))
+FAULTY(ssize_t, readlink, EACCES, -1, (const char *path, char *target, size_t size),
+       (path, target, size))
+FAULTY(int, stat, EACCES, -1, (const char *path, struct stat *status), (path, status))
+FAULTY(int, fstat, EACCES, -1, (int fd, struct stat *status), (fd, status))
+FAULTY(int, pthread_key_create, EAGAIN, EAGAIN, (pthread_key_t * key, void (*destroy)(void *)),
+       (key, destroy))
+FAULTY(int, pthread_setspecific, ENOMEM, ENOMEM, (pthread_key_t key, const void *value),
+       (key, value))
 FAULTY(int, pipe2, EMFILE, -1, (int fds[2], int flags), (fds, flags))
 FAULTY(int, ftruncate, EIO, -1, (int fd, off_t size), (fd, size))
 FAULTY(int, fallocate, ENOSPC, -1, (int fd, int mode, off_t offset, off_t size),
