@@ -10,12 +10,18 @@ import subprocess
 
 def run(command, **options):
     """Its standard output; an error that shows what it said if it fails."""
-    result = subprocess.run([str(word) for word in command], text=True, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
-    if result.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))}: exit status {result.returncode}\n"
-                           f"{result.stderr}")
-    return result.stdout
+    process = subprocess.Popen([str(word) for word in command], text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    try:
+        output, errors = process.communicate()
+    except BaseException:
+        process.terminate()  # not killed: record passes it on, and clears up
+        process.wait()
+        raise
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: exit status {process.returncode}\n"
+                           f"{errors}")
+    return output
 
 
 def cpu_seconds(command):
@@ -35,7 +41,7 @@ def lost_in(trace):
 
 
 def interleave(measures, count):
-    """Calls each of the functions `count` times, the order turning round each time: their results."""
+    """Results of each function, called `count` times in turns; the order turns round each time."""
     results = [[] for _ in measures]
     for turn in range(count):
         order = list(range(len(measures)))
@@ -54,11 +60,11 @@ class Context:
         return self.build / "bench" / f"bench_{name}"
 
     @contextlib.contextmanager
-    def recorded(self, *command, options=("--levels", "runtime,dataflow"), under=()):
-        """Runs the command under `millrace record`: its output, its trace (gone afterwards), losses."""
+    def recorded(self, *command, options=("--levels", "runtime,dataflow")):
+        """Runs the command under `millrace record`: its output, trace (then deleted), losses."""
         trace = self.work / "bench.mill"
         try:
-            output = run([*under, self.millrace, "record", "-q", "-o", trace, *options, "--", *command])
+            output = run([self.millrace, "record", "-q", "-o", trace, *options, "--", *command])
             yield output, trace, lost_in(trace)
         finally:
             shutil.rmtree(trace, ignore_errors=True)

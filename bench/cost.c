@@ -2,9 +2,9 @@
  *
  * cost ROUNDS BLOCK LOOP...: what one operation costs, as a user's program sees it.
  *
- * The annotations do what the way the program is started makes them do: alone they find no tracer, under
- * `millrace record` they record, with the dataflow level off they are disabled. A loop that is given
- * twice is compared with itself.
+ * The annotations do what the way the program is started makes them do: alone they find no tracer,
+ * under `millrace record` they record, with the dataflow level off they are disabled. A loop that
+ * is given twice is compared with itself.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured. Each function returns rows of the table; see bench/README.md for their meaning."""
+"""What is measured: each function gives rows of the table. bench/README.md explains them."""
 
 import functools
 
@@ -33,8 +33,9 @@ def event(context, lttng):
             discarded = session.discarded()
         against_lttng = ratio.compare("event against LTTng-UST", "s", AtLeast(5), instant, other,
                                       other_again, lost + discarded)
-    return [ratio.compare("event against a clock read", "s", AtMost(2), instant, clock, again, lost),
-            against_lttng]
+    against_clock = ratio.compare("event against a clock read", "s", AtMost(2), instant, clock,
+                                  again, lost)
+    return [against_clock, against_lttng]
 
 
 def emit(context, _):
@@ -47,18 +48,20 @@ def interval(context, _):
     command = [context.program("cost"), context.pairs * ROUNDS_PER_PAIR, EVENTS]
     with context.recorded(*command, "clock", "clock", "interval") as (output, _, lost):
         clock, again, both = columns(output)
-    return [ratio.compare("interval against a clock read", "s", AtMost(3), both, clock, again, lost)]
+    return [ratio.compare("interval against a clock read", "s", AtMost(3), both, clock, again,
+                          lost)]
 
 
 def disabled(context, _):
-    command = [context.program("cost"), context.pairs * ROUNDS_PER_PAIR, CALLS, "empty", "empty", "instant"]
-    rows = []
+    command = [context.program("cost"), context.pairs * ROUNDS_PER_PAIR, CALLS,
+               "empty", "empty", "instant"]
     with context.recorded(*command, options=("--levels", "runtime")) as (output, _, lost):
         empty, again, instant = columns(output)
-    rows.append(ratio.compare("disabled event, level off", "s", AtMost(1.5), instant, empty, again, lost))
+    level_off = ratio.compare("disabled event, level off", "s", AtMost(1.5), instant, empty, again,
+                              lost)
     empty, again, instant = columns(run(command))
-    rows.append(ratio.compare("disabled event, no tracer", "s", AtMost(1.1), instant, empty, again))
-    return rows
+    no_tracer = ratio.compare("disabled event, no tracer", "s", AtMost(1.1), instant, empty, again)
+    return [level_off, no_tracer]
 
 
 def stream_bytes(trace):
@@ -68,7 +71,8 @@ def stream_bytes(trace):
 def size(context, _):
     with context.recorded(context.program("intervals"), INTERVALS) as (_, trace, lost):
         each = stream_bytes(trace) / INTERVALS
-    return [ratio.row("bytes of an interval", "B", AtMost(20), each, None, each, each, each, lost=lost)]
+    return [ratio.row("bytes of an interval", "B", AtMost(20), each, None, each, each, each,
+                      lost=lost)]
 
 
 def decode(context, _):
@@ -77,9 +81,11 @@ def decode(context, _):
         babeltrace = ["babeltrace2", "-o", "dummy", trace / "ctf"]
         if f"intervals {INTERVALS} " not in run(own):
             raise RuntimeError("the reader did not find all intervals")
-        measure = functools.partial(cpu_seconds, babeltrace)
-        ours, reference, again = interleave([lambda: cpu_seconds(own), measure, measure], context.pairs)
-    return [ratio.compare("decoding against babeltrace2", "s", AtLeast(25), ours, reference, again, lost)]
+        measures = [functools.partial(cpu_seconds, command)
+                    for command in (own, babeltrace, babeltrace)]
+        ours, reference, again = interleave(measures, context.pairs)
+    return [ratio.compare("decoding against babeltrace2", "s", AtLeast(25), ours, reference, again,
+                          lost)]
 
 
 def lives(context, what, count, limit):

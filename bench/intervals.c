@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * intervals COUNT: that many node executions in all, on two threads, in steps of a thousand: the trace
- * whose size is weighed and which the readers read.
+ * intervals COUNT: that many node executions in all, on two threads, in steps of a thousand: the
+ * trace whose size is weighed and which the readers read.
  */
 #include <pthread.h>
 #include <stdio.h>

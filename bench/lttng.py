@@ -10,7 +10,7 @@ import time
 
 from context import run
 
-# Per processor. Tried from 256K to 16M: this loses nothing and is the fastest; larger ones leave the caches.
+# Per processor. Of 256K to 16M the best for LTTng: nothing lost, and larger ones leave the caches.
 CHANNEL = ["--discard", "--subbuf-size=1M", "--num-subbuf=16"]
 
 
@@ -28,7 +28,7 @@ class Lttng:
             self.why_not = "liblttng-ust-dev was not there when the programs were built"
 
     def _start(self):
-        """Starts the daemon. Where one is running already, ours ends at once and that one serves."""
+        """Starts the daemon. Where one runs already, ours ends at once and that one serves."""
         if self.daemon:
             return
         self.folder.mkdir(exist_ok=True)

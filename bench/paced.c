@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * paced millrace|lttng RATE SECONDS: RATE events a second in all, from two threads, for SECONDS. What is
- * due is written in batches of 64; when nothing is due the thread sleeps for 50 microseconds. Prints how
- * many events were written: fewer than wanted where the rate is beyond the machine.
+ * paced millrace|lttng RATE SECONDS: RATE events a second in all, from two threads, for SECONDS.
+ * What is due is written in batches of 64; when nothing is, the thread sleeps for 50 microseconds.
+ * Prints how many events were written: fewer than wanted where the rate is beyond the machine.
  */
 #include <inttypes.h>
 #include <pthread.h>

@@ -8,9 +8,10 @@ from context import run
 
 TRIAL_SECONDS = 3
 FINAL_SECONDS = 20
-START_RATE = 4_000_000
-CLOSE_ENOUGH = 1.1       # highest that passed and lowest that failed, when the search ends
+START_RATE = 8_000_000
+CLOSE_ENOUGH = 1.15      # highest that passed and lowest that failed, when the search ends
 STEP_DOWN = 0.9          # after a final trial that failed: the disk is slower than its cache
+MOST_STEPS_DOWN = 10
 KEPT_UP = 0.97           # of the events wanted; fewer means that the producers are too slow
 DISK_BYTES = 30 << 30    # of free space, for 20 s at disk speed and a margin
 MAX_SIZE = ("--max-size", "28G")
@@ -21,7 +22,7 @@ def passes(events, wanted, lost):
 
 
 def search(trial, final_seconds):
-    """(highest rate that passed, lowest that failed), both in trials of `final_seconds`."""
+    """(a rate that lasts for `final_seconds`, the lowest rate that failed)."""
     passed, failed = None, None
     rate = START_RATE
     while not (passed and failed) or failed / passed > CLOSE_ENOUGH:
@@ -32,9 +33,11 @@ def search(trial, final_seconds):
         rate = passed * 2 if not failed else failed / 2 if not passed else (passed * failed) ** 0.5
         if not 1000 < rate < 1e9:
             raise RuntimeError("no rate found")
-    while not trial(passed, final_seconds):
+    for _ in range(MOST_STEPS_DOWN):
+        if trial(passed, final_seconds):
+            return passed, failed
         passed, failed = passed * STEP_DOWN, passed
-    return passed, failed
+    raise RuntimeError(f"no rate lasts for {final_seconds} s")
 
 
 def rate(context, lttng):

@@ -51,7 +51,7 @@ class AtLeast(AtMost):
 def row(figure, unit, bar, ours, reference, ratio, low, high, control=None, lost=0):
     """One line of the table, judged."""
     verdict = bar.verdict(low, high)
-    margin = abs(bar.limit / ratio - 1)
+    margin = max(ratio / bar.limit, bar.limit / ratio) - 1
     if control is not None and control > margin / 2:
         verdict = INCONCLUSIVE
     if lost:

@@ -7,8 +7,8 @@
  *     round 3    a  b  c  ...
  *
  * Printed as one line of names and one line per round: nanoseconds of the thread's CPU time per
- * operation. The first round warms up and is not printed. Between blocks the thread sleeps a little,
- * so that whatever takes events away keeps up and nothing is lost.
+ * operation. The first round warms up and is not printed. Between blocks the thread sleeps a
+ * little, so that whatever takes events away keeps up and nothing is lost.
  */
 #ifndef BENCH_ROUNDS_H
 #define BENCH_ROUNDS_H

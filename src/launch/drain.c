@@ -183,6 +183,7 @@ uint32_t mr_drain_pass(struct mr_drain *drain)
 	uint32_t free_slots;
 	if (mr_processes_discover(drain->processes) < 0)
 		mr_drain_stop(drain);
+	mr_processes_check(drain->processes);
 	uint32_t taken = take_full_packets(drain, &free_slots);
 	take_dead_processes(drain);
 	mr_arena_file_grow(drain->file, free_slots);
@@ -194,10 +195,10 @@ void mr_drain_finish(struct mr_drain *drain)
 	struct mr_processes *processes = drain->processes;
 	if (mr_processes_discover(processes) < 0)
 		mr_drain_stop(drain);
+	mr_processes_check(processes);
 	while (processes->live.count > 0) {
 		size_t index = processes->live.items[0];
 		struct mr_process_info *info = &processes->list.items[index];
-		mr_processes_check(processes, index);
 		info->alive_at_end = !info->dead;
 		take_process(drain, index);
 	}

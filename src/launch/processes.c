@@ -4,17 +4,16 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "record/recorder.h"
 
 enum {
 	PROC_PATH_BYTES = 300
@@ -28,10 +27,14 @@ static uint64_t pid_namespace_of(const char *pid)
 	return stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
-void mr_processes_init(struct mr_processes *processes, struct mr_arena *arena, int epoll)
+void mr_processes_init(struct mr_processes *processes, struct mr_arena *arena)
 {
 	*processes = (struct mr_processes){
-		.arena = arena, .epoll = epoll, .own_pid_namespace = pid_namespace_of("self")};
+		.arena = arena,
+		.own_pid_namespace = pid_namespace_of("self"),
+		.first_ticks = mr_ticks_now(),
+		.first_boottime_ns = mr_ticks_of_system(CLOCK_BOOTTIME),
+	};
 }
 
 void mr_processes_fini(struct mr_processes *processes)
@@ -44,6 +47,7 @@ void mr_processes_fini(struct mr_processes *processes)
 	}
 	mr_vec_free(&processes->list);
 	mr_vec_free(&processes->live);
+	mr_vec_free(&processes->polled);
 }
 
 /* ---- finding a process -------------------------------------------------------------------------- */
@@ -114,29 +118,34 @@ static uint64_t start_time_ns(pid_t pid)
 	return ticks * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
+/* True if the process began after another one attached under its pid: that one is gone. */
+static bool began_after(const struct mr_processes *processes, pid_t pid, uint64_t registered_ticks)
+{
+	uint64_t ticks = mr_ticks_now() - processes->first_ticks;
+	uint64_t ns = mr_ticks_of_system(CLOCK_BOOTTIME) - processes->first_boottime_ns;
+	/* What attached before record did (a recovery) cannot be told apart; it counts as alive. */
+	if (registered_ticks < processes->first_ticks || ticks == 0)
+		return false;
+	unsigned __int128 since_first = registered_ticks - processes->first_ticks;
+	uint64_t registered_ns = processes->first_boottime_ns + (uint64_t)(since_first * ns / ticks);
+	return start_time_ns(pid) > registered_ns + UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
 static void watch(struct mr_processes *processes, size_t index,
 		  const struct mr_process_entry *entry)
 {
 	struct mr_process_info *info = &processes->list.items[index];
-	uint64_t one_tick_ns = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
 	if (entry->pid_namespace == 0)
 		return; /* whose pid that is nobody can say: it counts as alive until the end */
 	bool ours = entry->pid_namespace == processes->own_pid_namespace;
 	info->host_pid = ours ? (pid_t)entry->pid : translate_pid(entry->pid, entry->pid_namespace);
-	/* Began after it attached: another process has got its pid. */
-	if (info->host_pid == 0 ||
-	    start_time_ns(info->host_pid) > entry->registered_ns + one_tick_ns) {
+	if (info->host_pid == 0 || began_after(processes, info->host_pid, entry->registered_ticks)) {
 		info->dead = true;
 		return;
 	}
 	info->pidfd = (int)syscall(SYS_pidfd_open, info->host_pid, 0);
-	if (info->pidfd < 0) {
+	if (info->pidfd < 0)
 		info->dead = errno == ESRCH;
-		return;
-	}
-	struct epoll_event event = {.events = EPOLLIN, .data.u64 = index};
-	if (processes->epoll >= 0)
-		epoll_ctl(processes->epoll, EPOLL_CTL_ADD, info->pidfd, &event);
 }
 
 /* A program that attaches under the pid of another has replaced it. */
@@ -223,16 +232,22 @@ int mr_processes_discover(struct mr_processes *processes)
 
 /* ---- life and death ------------------------------------------------------------------------------ */
 
-void mr_processes_check(struct mr_processes *processes, size_t index)
+void mr_processes_check(struct mr_processes *processes)
 {
-	struct mr_process_info *info = &processes->list.items[index];
-	if (info->dead)
+	size_t count = processes->live.count;
+	if (count == 0 || mr_vec_reserve(&processes->polled, count) < 0)
 		return;
-	if (info->pidfd >= 0) {
-		struct pollfd ready = {.fd = info->pidfd, .events = POLLIN};
-		info->dead = poll(&ready, 1, 0) == 1;
-	} else if (info->host_pid > 0) {
-		info->dead = kill(info->host_pid, 0) < 0 && errno == ESRCH;
+	struct pollfd *polled = processes->polled.items;
+	for (size_t i = 0; i < count; i++) /* poll() passes over -1 */
+		polled[i] = (struct pollfd){.fd = processes->list.items[processes->live.items[i]].pidfd,
+					    .events = POLLIN};
+	bool is_polled = poll(polled, count, 0) >= 0;
+	for (size_t i = 0; i < count; i++) {
+		struct mr_process_info *info = &processes->list.items[processes->live.items[i]];
+		if (info->pidfd >= 0)
+			info->dead |= is_polled && polled[i].revents != 0;
+		else if (info->host_pid > 0)
+			info->dead |= kill(info->host_pid, 0) < 0 && errno == ESRCH;
 	}
 }
 
@@ -257,7 +272,7 @@ void mr_processes_retire(struct mr_processes *processes, size_t index)
 	struct mr_process_entry *entry = mr_arena_process(processes->arena, (uint32_t)info->slot);
 	copy_losses(info, entry);
 	if (info->pidfd >= 0)
-		close(info->pidfd); /* leaves the epoll set by itself */
+		close(info->pidfd);
 	info->pidfd = -1;
 	info->slot = -1;
 	info->dead = true;

@@ -9,6 +9,7 @@
 #ifndef MR_LAUNCH_PROCESSES_H
 #define MR_LAUNCH_PROCESSES_H
 
+#include <poll.h>
 #include <sys/types.h>
 
 #include "base/vector.h"
@@ -32,21 +33,24 @@ struct mr_process_info {
 
 struct mr_processes {
 	struct mr_arena *arena; /* borrowed */
-	int epoll;              /* pidfds are added here, data: index into list; borrowed, or -1 */
 	uint64_t own_pid_namespace;
+	uint64_t first_ticks; /* the user clock and CLOCK_BOOTTIME, when it began */
+	uint64_t first_boottime_ns;
 	mr_vec(struct mr_process_info) list; /* all that were ever seen */
+	mr_vec(struct pollfd) polled;        /* scratch of mr_processes_check() */
 	mr_vec(size_t) live;   /* of these, the ones with a slot in the arena's table; oldest first */
 	uint32_t seen_process; /* arena->next_process when last looked */
 };
 
-void mr_processes_init(struct mr_processes *processes, struct mr_arena *arena, int epoll);
+void mr_processes_init(struct mr_processes *processes, struct mr_arena *arena);
 void mr_processes_fini(struct mr_processes *processes);
 
 /* Takes in processes that have attached, or were noted as untraced, since the last call. */
 int mr_processes_discover(struct mr_processes *processes);
 
-/* Looks whether the process at `index` is still there; marks it dead if not. */
-void mr_processes_check(struct mr_processes *processes, size_t index);
+/* Marks those dead that are no longer there. Looking from time to time is cheaper for them than being
+ * watched: a process that ends wakes nobody. */
+void mr_processes_check(struct mr_processes *processes);
 
 /* Takes a dead process out of the arena's table, once record has taken all its packets. */
 void mr_processes_retire(struct mr_processes *processes, size_t index);

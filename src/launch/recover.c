@@ -25,7 +25,7 @@ static int take_everything(const struct mr_directory *directory, struct mr_arena
 	struct mr_streams streams;
 	struct mr_processes processes;
 	mr_streams_init(&streams, directory->ctf, (struct mr_stream_limits){0});
-	mr_processes_init(&processes, file->arena, -1);
+	mr_processes_init(&processes, file->arena);
 	struct mr_drain drain = {.file = file,
 				 .streams = &streams,
 				 .processes = &processes,

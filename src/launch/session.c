@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -53,7 +53,6 @@ struct session {
 	struct mr_processes processes;
 	struct mr_drain drain;
 	json_t *manifest;
-	int epoll;
 	char host[256];
 	uint64_t started_ns;
 	uint64_t ended_ns; /* the program's end; 0: it runs */
@@ -128,13 +127,6 @@ static int prepare(struct session *session, bool *ret_program_failed)
 		result = prepare_directory(session);
 	if (result == 0)
 		result = prepare_arena(session);
-	if (result == 0) {
-		session->epoll = epoll_create1(EPOLL_CLOEXEC);
-		struct epoll_event event = {.events = EPOLLIN, .data.u64 = UINT64_MAX};
-		if (session->epoll < 0 ||
-		    epoll_ctl(session->epoll, EPOLL_CTL_ADD, session->signals.fd, &event) < 0)
-			result = mr_fail_errno(errno, "cannot wait for events");
-	}
 	return result;
 }
 
@@ -186,7 +178,7 @@ static int start(struct session *session, bool *ret_program_failed)
 	memcpy(session->metadata.trace_uuid, arena->trace_uuid, sizeof arena->trace_uuid);
 	mr_clock_samples_describe(&session->clocks, arena->user_clock, &session->metadata);
 	mr_streams_init(&session->streams, session->directory.ctf, limits_of(session));
-	mr_processes_init(&session->processes, arena, session->epoll);
+	mr_processes_init(&session->processes, arena);
 	session->drain = (struct mr_drain){.file = &session->arena_file,
 					   .streams = &session->streams,
 					   .processes = &session->processes,
@@ -291,14 +283,10 @@ static void run(struct session *session)
 {
 	int wait_ms = SHORTEST_WAIT_MS;
 	while (!is_over(session)) {
-		struct epoll_event events[32];
-		int count = epoll_wait(session->epoll, events, mr_countof(events), wait_ms);
-		for (int i = 0; i < count; i++) {
-			if (events[i].data.u64 != UINT64_MAX)
-				mr_processes_check(&session->processes, events[i].data.u64);
-			else if (mr_signals_handle(&session->signals, session->child.pid))
-				look_at_child(session);
-		}
+		struct pollfd signals = {.fd = session->signals.fd, .events = POLLIN};
+		if (poll(&signals, 1, wait_ms) > 0 &&
+		    mr_signals_handle(&session->signals, session->child.pid))
+			look_at_child(session);
 		uint32_t taken = mr_drain_pass(&session->drain);
 		wait_ms = taken ? SHORTEST_WAIT_MS : mr_min(wait_ms * 2, (int)LONGEST_WAIT_MS);
 		do_periodic_work(session);
@@ -376,8 +364,6 @@ static void release(struct session *session)
 	json_decref(session->manifest);
 	mr_arena_file_close(&session->arena_file, true);
 	mr_directory_close(&session->directory);
-	if (session->epoll >= 0)
-		close(session->epoll);
 	free(session->program);
 	free(session->library);
 }
@@ -388,8 +374,7 @@ int mr_session_run(const struct mr_session_options *options, struct mr_session_r
 	struct session session = {.options = options,
 				  .directory = {.fd = -1, .ctf = -1},
 				  .arena_file = {.fd = -1},
-				  .signals = {.fd = -1},
-				  .epoll = -1};
+				  .signals = {.fd = -1}};
 	*ret_program_failed = false;
 	hold_standard_streams();
 	int result = prepare(&session, ret_program_failed);

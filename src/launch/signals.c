@@ -16,8 +16,9 @@
 
 enum {
 	WITNESS_WAIT_NS = 200000,
-	WITNESS_WAITS = 100,
-	STOPPED_WAIT_NS = 50000000
+	WITNESS_WAITS = 25,
+	LONGEST_WAITS = 2000,
+	STOPPED_WAIT_NS = 50000000,
 };
 
 /* Everything there is. Blocking the signals of a crash is safe: the kernel delivers one that record itself
@@ -76,18 +77,35 @@ int mr_signals_start(struct mr_signals *signals)
 	return signals->witness > 0 ? 0 : mr_fail_errno(errno, "cannot start a process");
 }
 
-/* Waits a moment for the witness: the kernel signals the members of a group one after another. */
+/* Has the process got the signal, without having come to look at it? */
+static bool is_pending(pid_t pid, int number)
+{
+	char path[64], line[256];
+	unsigned long long pending = 0;
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	mr_auto(close_file) FILE *file = fopen(path, "re");
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "ShdPnd: %llx", &pending) == 1)
+			break;
+	return pending >> (number - 1) & 1;
+}
+
+/* Waits a moment for the witness: the kernel signals the members of a group one after another, and on a
+ * busy machine it takes a while until the witness runs. */
 static bool was_sent_to_group(struct mr_signals *signals, int number)
 {
-	for (int i = 0; i < WITNESS_WAITS; i++) {
+	bool pending = false;
+	for (int i = 0, quiet = 0; i < LONGEST_WAITS && quiet < WITNESS_WAITS; i++) {
 		uint32_t count = atomic_load(&signals->shared->witnessed[number]);
 		if (count != signals->seen[number]) {
 			signals->seen[number] = count;
 			return true;
 		}
+		pending = is_pending(signals->witness, number);
+		quiet += !pending;
 		nanosleep(&(struct timespec){.tv_nsec = WITNESS_WAIT_NS}, NULL);
 	}
-	return false;
+	return pending;
 }
 
 bool mr_signals_handle(struct mr_signals *signals, pid_t child)
@@ -116,7 +134,7 @@ bool mr_signals_handle(struct mr_signals *signals, pid_t child)
 void mr_signals_stop_along(struct mr_signals *signals, pid_t child)
 {
 	atomic_store(&signals->shared->stopped, child);
-	kill(signals->witness, SIGCONT); /* it has something to watch */
+	kill(signals->witness, SIGRTMAX); /* it has something to watch */
 	kill(getpid(), SIGSTOP);
 	atomic_store(&signals->shared->stopped, 0);
 }

@@ -126,7 +126,7 @@ struct mr_process_entry {
 	uint32_t parent_process;
 	uint32_t pid;             /* as the process sees it */
 	uint64_t pid_namespace;   /* inode of its pid namespace; 0 if not known */
-	uint64_t registered_ns;   /* CLOCK_BOOTTIME */
+	uint64_t registered_ticks; /* of the user clock: cheaper in a forked child than asking the system */
 	_Atomic uint64_t lost[MR_LOSS_REASONS];
 	uint8_t origin; /* enum mr_process_origin */
 	uint8_t reason; /* enum mr_untraced_reason */

@@ -86,10 +86,25 @@ static void *get_memory(size_t bytes)
 	return NULL;
 }
 
-/* Writes one definition; the lock is held. */
+/* False, and nothing is saved, in a child that was forked meanwhile. */
+static bool save(const struct mr_writer *writer, uint64_t generation)
+{
+	if (mr_this_process.generation != generation)
+		return false;
+	mr_this_process.definitions = *writer;
+	return true;
+}
+
+/* Writes one definition; the lock is held. Works on a copy of the writer: a signal handler may fork,
+ * and its child comes back to find the process's page empty. */
 static bool put(uint8_t event, const void *payload, size_t bytes, const char *text)
 {
-	struct mr_writer *writer = &mr_this_process.definitions;
+	const uint64_t generation = mr_this_process.generation;
+	struct mr_writer copy = mr_this_process.definitions;
+	struct mr_writer *writer = &copy;
+	mr_signal_fence();
+	if (mr_this_process.generation == 0)
+		return false;
 	size_t text_length = text ? mr_text_length(text, MR_TEXT_MAX - 1) : 0;
 	size_t text_bytes = text ? text_length + 1 : 0;
 	size_t need = MR_EXTENDED_HEADER_BYTES + bytes + text_bytes;
@@ -100,6 +115,7 @@ static bool put(uint8_t event, const void *payload, size_t bytes, const char *te
 			    : mr_writer_claim(writer, MR_PACKET_DEFINITIONS, tid, 0);
 	if (!room) {
 		mr_count_loss(MR_loss_reason_definition, 1);
+		save(writer, generation);
 		return false;
 	}
 	uint64_t ticks;
@@ -110,6 +126,8 @@ static bool put(uint8_t event, const void *payload, size_t bytes, const char *te
 		at[bytes + text_length] = 0;
 	}
 	writer->cursor = at + bytes + text_bytes;
+	if (!save(writer, generation))
+		return false;
 	atomic_store_explicit(
 		&writer->slot->progress,
 		mr_slot_progress((uint32_t)(writer->cursor - writer->packet), 0),

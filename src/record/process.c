@@ -86,7 +86,7 @@ static int32_t claim_entry(enum mr_process_origin origin, uint32_t pid, uint32_t
 	entry->parent_process = parent_process;
 	entry->pid = pid;
 	entry->pid_namespace = pid_namespace;
-	entry->registered_ns = mr_ticks_of_system(CLOCK_BOOTTIME);
+	entry->registered_ticks = mr_ticks_now();
 	entry->origin = origin;
 	entry->reason = MR_UNTRACED_NONE;
 	entry->ended = 0;
@@ -145,6 +145,7 @@ bool mr_process_restart(void)
 
 static void on_fork_in_child(void)
 {
+	mr_thread_forget();
 	mr_process_restart();
 }
 

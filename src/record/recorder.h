@@ -46,8 +46,8 @@ enum {
 /* Where one nesting level of a thread writes. */
 struct mr_writer {
 	uint8_t *packet; /* where it begins */
-	uint8_t *cursor; /* where the next event goes; equal to packet: there is none */
-	uint8_t *limit;  /* where events must end */
+	uint8_t *cursor; /* where the next event goes */
+	uint8_t *limit;  /* where events must end; NULL: there is no packet */
 	struct mr_slot *slot;
 	uint32_t slot_index;
 	uint32_t open_count; /* intervals begun and not ended */
@@ -59,7 +59,7 @@ struct mr_writer {
 
 static inline bool mr_writer_has_packet(const struct mr_writer *writer)
 {
-	return writer->cursor != writer->packet;
+	return writer->limit != NULL;
 }
 
 struct mr_thread {
@@ -149,6 +149,10 @@ void mr_emit_slow(uint8_t event, const void *payload, size_t bytes, const char *
 
 /* Makes the key whose destructor ends threads; once per program. */
 void mr_thread_prepare(void);
+
+/* In a forked child: lets go of the parent's packets. An event that a signal handler interrupted to fork
+ * is then committed to nowhere. */
+void mr_thread_forget(void);
 
 /* Ends the calling thread's recording and hands its packets over. */
 void mr_thread_end(void);

@@ -42,17 +42,23 @@ void mr_thread_prepare(void)
 		thread_key_is_made = pthread_key_create(&thread_key, on_thread_exit) == 0;
 }
 
-/* Forgets everything from before a fork, and takes the process's generation. */
+void mr_thread_forget(void)
+{
+	for (int i = 0; i < MR_WRITERS; i++)
+		mr_writer_reset(&mr_self.writers[i]);
+}
+
+/* Takes the process's generation: at a thread's first event, and in a forked child (where the key's value is
+ * set already: it was copied along with the thread that forked). */
 static bool thread_restart(struct mr_thread *thread)
 {
 	if (!mr_arena || (mr_this_process.generation == 0 && !mr_process_restart()))
 		return false;
-	*thread = (struct mr_thread){.depth = thread->depth};
-	for (int i = 0; i < MR_WRITERS; i++)
-		mr_writer_reset(&thread->writers[i]);
+	bool is_new = thread->generation == 0;
+	*thread = (struct mr_thread){.depth = thread->depth, .tid = (uint32_t)syscall(SYS_gettid)};
+	mr_thread_forget();
 	syscall(SYS_prctl, PR_GET_NAME, thread->name, 0, 0, 0);
-	thread->tid = (uint32_t)syscall(SYS_gettid);
-	if (thread_key_is_made)
+	if (is_new && thread_key_is_made)
 		pthread_setspecific(thread_key, thread);
 	thread->generation = mr_this_process.generation;
 	thread->fast_generation = mr_ticks_are_counter ? thread->generation : 0;

@@ -6,14 +6,16 @@
 #include "record/recorder.h"
 
 /* A writer without a packet points to these, so that an event begun before a fork in a signal handler and
- * committed after it writes to nowhere instead of crashing the program. */
+ * committed after it writes to nowhere instead of crashing the program. Such an event moves the cursor, but
+ * leaves the limit: NULL is below every cursor, so there is no room until there is a packet. */
 static struct mr_slot no_slot;
 static uint8_t no_packet[1];
 
 static void detach_packet(struct mr_writer *writer)
 {
 	writer->slot = &no_slot;
-	writer->packet = writer->cursor = writer->limit = no_packet;
+	writer->packet = writer->cursor = no_packet;
+	writer->limit = NULL;
 }
 
 void mr_writer_reset(struct mr_writer *writer)
@@ -61,9 +63,11 @@ static void start_packet(struct mr_writer *writer, enum mr_packet_kind kind, uin
 static int32_t find_slot(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid)
 {
 	uint32_t freed = atomic_load_explicit(&mr_arena->freed, memory_order_acquire);
-	if (writer->found_none && freed == writer->freed_seen)
+	uint32_t process_slot = (uint32_t)mr_this_process.slot;
+	/* Generation 0: a handler has forked, and this is the child that came back from it. */
+	if (mr_this_process.generation == 0 || (writer->found_none && freed == writer->freed_seen))
 		return MR_ARENA_NO_SLOT;
-	int32_t index = mr_arena_claim(mr_arena, kind, (uint32_t)mr_this_process.slot, tid);
+	int32_t index = mr_arena_claim(mr_arena, kind, process_slot, tid);
 	writer->found_none = index == MR_ARENA_NO_SLOT;
 	writer->freed_seen = freed;
 	return index;

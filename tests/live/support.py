@@ -47,12 +47,16 @@ def arenas():
     return set(glob.glob("/dev/shm/millrace-arena-*"))
 
 
-def is_mapped(path):
-    """Does a process still use it? Then it belongs to a recording that is none of ours."""
+def is_in_use(path):
+    """Does a process have it mapped? Then it belongs to a recording that is none of ours."""
+    try:
+        inode = f" {os.stat(path).st_ino} "  # a file made without a name has none in the maps
+    except FileNotFoundError:
+        return True  # just being removed
     for maps in glob.glob("/proc/[0-9]*/maps"):
         try:
             with open(maps) as file:
-                if path in file.read():
+                if inode in file.read():
                     return True
         except OSError:
             pass
@@ -127,8 +131,7 @@ class LiveTest(unittest.TestCase):
                 continue
             self.assertTrue(wait_until(lambda: os.waitpid(pid, os.WNOHANG)[0], 3),
                             f"a process is left: {self.name_of(pid)}")
-        left = [path for path in arenas() - self.arenas_before if not is_mapped(path)]
-        left = [path for path in left if os.path.exists(path)]
+        left = [path for path in arenas() - self.arenas_before if not is_in_use(path)]
         self.assertEqual(left, [], "an arena is left in /dev/shm")
 
     @staticmethod

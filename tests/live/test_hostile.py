@@ -137,6 +137,11 @@ class Hostile(LiveTest):
     def test_signal_handlers(self):
         self.check("hostile", "signals")
 
+    def test_fork_in_signal_handlers(self):
+        self.run_both("hostile", "fork_in_handler")
+        self.assertEqual(lost_events(self.trace), 0)
+        self.assertGreater(len(manifest(self.trace)["processes"]), 500)
+
     def test_crash(self):
         self.check("hostile", "crash")
 

@@ -106,14 +106,13 @@ class Kill(LiveTest):
         """The program goes on and ends by itself; `info` then completes the trace."""
         rounds = 20000
         is_small = number % 2
-        folder, record, counters = self.start(f"record-{number}", str(rounds), "1000",
+        folder, record, counters = self.start(f"record-{number}", str(rounds), "2000",
                                               ["--buffer", "4M" if is_small else "64M"])
         time.sleep(random.uniform(0, 0.05))
         before = read_counters(counters)
         record.kill()
         said, _ = record.communicate(timeout=30)  # until the program, too, has closed its output
         self.assertEqual(int(said), THREADS * rounds, "the program was harmed")
-        self.assertEqual(record.returncode, -signal.SIGKILL)
         trace = os.path.join(folder, "trace.mill")
         info(trace)
         self.assertEqual(os.path.lexists(os.path.join(trace, "arena")), False)
@@ -126,7 +125,8 @@ class Kill(LiveTest):
         self.assertEqual(sum(sum(each[:3]) for each in arrived.values()) + lost, 3 * THREADS * rounds)
         if not is_small:
             self.assertEqual(lost, 0)
-        self.assertEqual(manifest(trace)["state"], "recovered")
+        # Complete, if record had already finished when it was killed.
+        self.assertIn(manifest(trace)["state"], ("recovered", "complete"))
         shutil.rmtree(folder)
 
     def test_record_killed(self):

@@ -9,7 +9,7 @@ import shutil
 import sys
 import unittest
 
-from support import SKIPPED, LiveTest, babeltrace, dump, run
+from support import SKIPPED, LiveTest, babeltrace, run
 
 SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
 
@@ -56,7 +56,6 @@ class SchemaExtension(LiveTest):
         self.build(tree)
         archives = [str(path) for path in (tree / "build/src/record").glob("*.a")]
         archives += [str(path) for path in (tree / "build/src/schema").glob("*.a")]
-        # Not thin archives' objects but the recorder as it is inside the library.
         result = run("cc", "-std=gnu17", "-D_GNU_SOURCE", "-Isrc", "weather.c", *archives, "-pthread", "-o",
                      "weather", cwd=tree)
         self.assertEqual(result.returncode, 0, result.stderr)

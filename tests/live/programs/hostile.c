@@ -218,6 +218,42 @@ static int signals(void)
 	return atomic_load(emitted) == own + (uint64_t)atomic_load(&handler_runs) ? 0 : 2;
 }
 
+static volatile sig_atomic_t is_child, forks, failures;
+
+static void on_fork_signal(int number)
+{
+	(void)number;
+	int status;
+	pid_t child = is_child ? -1 : _Fork();
+	if (child == 0)
+		is_child = 1;
+	if (child <= 0)
+		return;
+	while (waitpid(child, &status, 0) != child)
+		;
+	forks++;
+	failures += status != 0;
+}
+
+/* Handlers fork while definitions and events are being written; their children come back into them. */
+static int fork_in_handler(void)
+{
+	struct sigaction action = {.sa_handler = on_fork_signal, .sa_flags = SA_RESTART};
+	sigaction(SIGALRM, &action, NULL);
+	for (uint32_t i = 0; forks < 500 && i < 10000000; i++) {
+		struct itimerval soon = {.it_value = {0, 1 + i % 59}};
+		if (i % 20 == 0)
+			setitimer(ITIMER_REAL, &soon, NULL);
+		millrace_graph("a graph");
+		millrace_node_instant(emitting_node, i);
+		if (is_child) {
+			millrace_node_instant(emitting_node, i);
+			_exit(0);
+		}
+	}
+	return failures != 0;
+}
+
 static int crash(void)
 {
 	emit(5);
@@ -364,6 +400,7 @@ int main(int argc, char **argv)
 		{"children_of_threads", children_of_threads},
 		{"killed_child", killed_child},
 		{"signals", signals},
+		{"fork_in_handler", fork_in_handler},
 		{"crash", crash},
 		{"end_without_exit", end_without_exit},
 		{"unload_libraries", unload_libraries},
