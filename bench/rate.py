@@ -10,8 +10,8 @@ TRIAL_SECONDS = 3
 FINAL_SECONDS = 20
 START_RATE = 8_000_000
 CLOSE_ENOUGH = 1.15      # highest that passed and lowest that failed, when the search ends
-STEP_DOWN = 0.9          # after a final trial that failed: the disk is slower than its cache
-MOST_STEPS_DOWN = 10
+STEP_DOWN = 0.8          # after a final trial that failed: the disk is slower than its cache
+MOST_STEPS_DOWN = 5
 KEPT_UP = 0.97           # of the events wanted; fewer means that the producers are too slow
 DISK_BYTES = 30 << 30    # of free space, for 20 s at disk speed and a margin
 MAX_SIZE = ("--max-size", "28G")
@@ -21,7 +21,7 @@ def passes(events, wanted, lost):
     return lost == 0 and int(events) >= KEPT_UP * wanted
 
 
-def search(trial, final_seconds):
+def search(whose, trial, final_seconds):
     """(a rate that lasts for `final_seconds`, the lowest rate that failed)."""
     passed, failed = None, None
     rate = START_RATE
@@ -32,12 +32,12 @@ def search(trial, final_seconds):
             failed = rate
         rate = passed * 2 if not failed else failed / 2 if not passed else (passed * failed) ** 0.5
         if not 1000 < rate < 1e9:
-            raise RuntimeError("no rate found")
+            raise RuntimeError(f"{whose}: no rate found")
     for _ in range(MOST_STEPS_DOWN):
         if trial(passed, final_seconds):
             return passed, failed
         passed, failed = passed * STEP_DOWN, passed
-    raise RuntimeError(f"no rate lasts for {final_seconds} s")
+    raise RuntimeError(f"{whose}: {failed:.0f} events/s and more do not last for {final_seconds} s")
 
 
 def rate(context, lttng):
@@ -58,7 +58,7 @@ def rate(context, lttng):
             output = run([context.program("paced"), "lttng", int(wanted), seconds])
             return passes(output, wanted * seconds, session.discarded())
 
-    ours, ours_failed = search(try_millrace, final_seconds)
-    other, other_failed = search(try_lttng, final_seconds)
+    ours, ours_failed = search("millrace", try_millrace, final_seconds)
+    other, other_failed = search("LTTng-UST", try_lttng, final_seconds)
     return [ratio.row(figure, "/s", ratio.AtLeast(2), ours, other, ours / other,
                       ours / other_failed, ours_failed / other)]

@@ -5,6 +5,7 @@ import random
 import statistics
 
 MET, NOT_MET, INCONCLUSIVE = "met", "NOT MET", "inconclusive"
+SKIPPED, FAILED = "skipped", "FAILED"
 RESAMPLES = 2000
 
 
@@ -71,4 +72,8 @@ def compare(figure, unit, bar, ours, reference, again, lost=0):
 
 
 def skipped(figure, reason):
-    return {"figure": figure, "verdict": "skipped", "reason": reason}
+    return {"figure": figure, "verdict": SKIPPED, "reason": reason}
+
+
+def failed(figure, reason):
+    return {"figure": figure, "verdict": FAILED, "reason": reason}

@@ -42,7 +42,7 @@ static void take_packet(struct mr_drain *drain, uint32_t index, bool owner_gone)
 	uint32_t content_bytes = (uint32_t)progress;
 	uint32_t open_count = (uint32_t)(progress >> 32);
 	bool is_new = !drain->is_recovery || !mr_streams_has(drain->streams, packet);
-	bool is_sane = packet->header.magic == MR_CTF_MAGIC && content_bytes > sizeof *packet &&
+	bool is_sane = packet->header.magic == MR_CTF_MAGIC && content_bytes >= sizeof *packet &&
 		       content_bytes <= MR_PACKET_ROOM_BYTES;
 	uint64_t end_ticks = mr_max(slot->last_ticks, packet->context.begin_ticks);
 	if (is_sane && (owner_gone || slot->owner_ended)) {
@@ -53,13 +53,15 @@ static void take_packet(struct mr_drain *drain, uint32_t index, bool owner_gone)
 		}
 		content_bytes = (uint32_t)(end - (uint8_t *)packet);
 	}
-	bool writable = !drain->stop_reason && is_sane && is_new;
+	/* An empty packet may still hold what its owner had open when it was killed. */
+	bool is_wanted = is_sane && is_new && content_bytes > sizeof *packet;
+	bool writable = !drain->stop_reason && is_wanted;
 	if (writable &&
 	    mr_streams_append(drain->streams, packet, content_bytes, end_ticks,
 			      slot->discarded_events, owner_gone || slot->owner_ended) < 0) {
 		drain->lost_packets++;
 		mr_drain_stop(drain);
-	} else if (is_sane && is_new && !writable) {
+	} else if (is_wanted && !writable) {
 		drain->lost_packets++;
 	}
 	/* A slot that its next owner has claimed but not begun must not look full of old events. */
@@ -109,6 +111,25 @@ void mr_drain_list(struct mr_drain *drain)
 	sort_candidates(drain);
 }
 
+/* Was the owner killed after it had begun its next packet, but before it handed this one over? Then what
+ * is open stands in both. */
+static bool has_successor(const struct mr_drain *drain, uint32_t slot)
+{
+	struct mr_arena *arena = drain->file->arena;
+	const struct mr_packet_context *context = &mr_arena_packet(arena, slot)->context;
+	for (size_t i = 0; i < drain->candidates.count; i++) {
+		uint32_t other = drain->candidates.items[i].slot;
+		const struct mr_packet_context *next = &mr_arena_packet(arena, other)->context;
+		if (next->process == context->process && next->tid == context->tid &&
+		    next->kind == context->kind && next->depth == context->depth &&
+		    mr_arena_slot(arena, other)->progress != 0 &&
+		    mr_arena_slot(arena, other)->owner_packet ==
+			    mr_arena_slot(arena, slot)->owner_packet + 1)
+			return true;
+	}
+	return false;
+}
+
 /* Takes everything that a process left behind, half-full packets included. */
 static void take_process(struct mr_drain *drain, size_t index)
 {
@@ -129,7 +150,9 @@ static void take_process(struct mr_drain *drain, size_t index)
 		uint32_t slot = drain->candidates.items[i].slot;
 		uint64_t word =
 			atomic_load_explicit(mr_arena_state(arena, slot), memory_order_acquire);
-		take_packet(drain, slot, mr_slot_word_state(word) == MR_SLOT_FILLING);
+		take_packet(drain, slot,
+			    mr_slot_word_state(word) == MR_SLOT_FILLING &&
+				    !has_successor(drain, slot));
 	}
 	mr_streams_release_process(drain->streams, process);
 	mr_processes_retire(drain->processes, index);

@@ -169,6 +169,21 @@ static void insert_live(struct mr_processes *processes, size_t index)
 	live[at] = index;
 }
 
+/* Writes process_start on the process's behalf: it has better things to do, especially after a fork. */
+static void announce(struct mr_process_entry *entry)
+{
+	const struct mr_event_process_start start = {.process = entry->process,
+						     .pid = entry->pid,
+						     .parent_process = entry->parent_process,
+						     .parent_pid = entry->parent_pid,
+						     .first_definition = entry->first_definition,
+						     .start = entry->registered_ticks,
+						     .origin = entry->origin};
+	if (!entry->is_announced)
+		entry->is_announced = mr_define_event(MR_EVENT_process_start, &start, sizeof start,
+						      entry->program);
+}
+
 static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
 {
 	struct mr_process_entry *entry = mr_arena_process(processes->arena, slot);
@@ -193,6 +208,7 @@ static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
 		mr_processes_retire(processes, index);
 		return 0;
 	}
+	announce(entry);
 	watch(processes, index, entry);
 	end_predecessors(processes, &processes->list.items[index]);
 	return 0;

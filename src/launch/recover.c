@@ -12,12 +12,23 @@
 #include "launch/drain.h"
 #include "launch/manifest.h"
 #include "launch/session_files.h"
+#include "record/recorder.h"
 
 /* Processes may still be running and recording: switch them off and let begun events end. */
 static void switch_off(struct mr_arena *arena)
 {
 	atomic_store(&arena->levels, 0);
 	nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
+/* What the recorder had still to write about processes is written in its name. */
+static void take_recorders_place(struct mr_arena *arena)
+{
+	for (uint32_t slot = 0; slot < MR_ARENA_PROCESSES; slot++) {
+		const struct mr_process_entry *entry = mr_arena_process(arena, slot);
+		if (atomic_load(&entry->state) == MR_PROCESS_LIVE && entry->process == MR_RECORDER_PROCESS)
+			mr_process_adopt(arena, slot);
+	}
 }
 
 static int take_everything(const struct mr_directory *directory, struct mr_arena_file *file)
@@ -34,6 +45,7 @@ static int take_everything(const struct mr_directory *directory, struct mr_arena
 	int result = mr_streams_resume(&streams);
 	if (result == 0) {
 		switch_off(file->arena);
+		take_recorders_place(file->arena);
 		mr_drain_finish(&drain);
 		json_t *manifest = mr_manifest_load(directory);
 		if (!manifest)

@@ -29,19 +29,18 @@ static int intern(struct mr_survey *survey, const char *text, uint32_t *ret_stri
 
 /* ---- who took part ------------------------------------------------------------------------------ */
 
-static int add_process(struct surveyor *surveyor, const struct mr_packet_context *context,
+static int add_process(struct surveyor *surveyor, uint32_t number, uint32_t pid,
 		       uint32_t *ret_process)
 {
 	struct mr_survey *survey = surveyor->survey;
 	uint32_t process;
 
-	if (mr_strings_intern(&survey->process_keys, &context->process, sizeof context->process,
-			      &process) < 0)
+	if (mr_strings_intern(&survey->process_keys, &number, sizeof number, &process) < 0)
 		return -ENOMEM;
 	if (process == survey->processes.count) {
 		struct mr_process added = {
-			.number = context->process,
-			.pid = context->pid,
+			.number = number,
+			.pid = pid,
 			.parent = process,
 			.first_ns = INT64_MAX,
 			.last_ns = INT64_MIN,
@@ -87,7 +86,7 @@ static int list_packets(struct surveyor *surveyor, const struct mr_trace_stream 
 		const struct mr_packet_context *context = &stream->packets[i].packet->context;
 		uint32_t process;
 
-		if (add_process(surveyor, context, &process) < 0)
+		if (add_process(surveyor, context->process, context->pid, &process) < 0)
 			return -ENOMEM;
 		if (context->process != MR_RECORDER_PROCESS && stream->kind == MR_PACKET_EVENTS &&
 		    add_track(survey, process, context->tid) < 0)
@@ -138,12 +137,15 @@ uint32_t mr_survey_track_of_queue(const struct mr_survey *survey, uint32_t queue
 
 /* ---- what the events say ------------------------------------------------------------------------ */
 
-static int note_process_start(struct surveyor *surveyor, const struct mr_event *event,
-			      uint32_t process)
+static int note_process_start(struct surveyor *surveyor, const struct mr_event *event)
 {
 	const struct mr_event_process_start *start = event->payload;
-	struct mr_process *entry = &surveyor->survey->processes.items[process];
+	uint32_t process;
 
+	/* One that never recorded anything is known from here alone. */
+	if (add_process(surveyor, start->process, start->pid, &process) < 0)
+		return -ENOMEM;
+	struct mr_process *entry = &surveyor->survey->processes.items[process];
 	entry->origin = start->origin;
 	surveyor->parents.items[process] = start->parent_process;
 	surveyor->survey->definitions.scopes.items[process].first_definition =
@@ -182,7 +184,7 @@ static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_
 
 	switch (event->desc->id) {
 	case MR_EVENT_process_start:
-		return note_process_start(surveyor, event, process);
+		return note_process_start(surveyor, event);
 	case MR_EVENT_process_end:
 		survey->processes.items[process].ended = true;
 		return 0;

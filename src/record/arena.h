@@ -124,14 +124,17 @@ struct mr_process_entry {
 	_Atomic uint32_t state; /* enum mr_process_state */
 	uint32_t process;       /* number in this run, from 1 */
 	uint32_t parent_process;
-	uint32_t pid;             /* as the process sees it */
-	uint64_t pid_namespace;   /* inode of its pid namespace; 0 if not known */
+	uint32_t pid;              /* as the process sees it, as the next one */
+	uint32_t parent_pid;
+	uint32_t first_definition; /* lower ids are its parent's */
+	uint64_t pid_namespace;    /* inode of its pid namespace; 0 if not known */
 	uint64_t registered_ticks; /* of the user clock: cheaper in a forked child than asking the system */
 	_Atomic uint64_t lost[MR_LOSS_REASONS];
 	uint8_t origin; /* enum mr_process_origin */
 	uint8_t reason; /* enum mr_untraced_reason */
 	uint8_t ended;  /* began to exit in an orderly way */
-	char program[165];
+	uint8_t is_announced; /* process_start has been written */
+	char program[156];
 } __attribute__((aligned(64)));
 
 struct mr_arena {

@@ -85,11 +85,14 @@ static int32_t claim_entry(enum mr_process_origin origin, uint32_t pid, uint32_t
 		atomic_fetch_add_explicit(&mr_arena->next_process, 1, memory_order_relaxed) + 1;
 	entry->parent_process = parent_process;
 	entry->pid = pid;
+	entry->parent_pid = (uint32_t)syscall(SYS_getppid);
+	entry->first_definition = mr_definition_next();
 	entry->pid_namespace = pid_namespace;
 	entry->registered_ticks = mr_ticks_now();
 	entry->origin = origin;
 	entry->reason = MR_UNTRACED_NONE;
 	entry->ended = 0;
+	entry->is_announced = 0;
 	entry->program[0] = 0;
 	return slot;
 }
@@ -114,15 +117,10 @@ static bool begin_process(enum mr_process_origin origin)
 	mr_writer_reset(&mr_this_process.definitions);
 	mr_this_process.slot = slot;
 	last_process = entry->process;
-	/* Release: from here on record watches the process and takes its packets when it is gone. */
+	/* Release: from here on record knows the process, announces it in the trace, and takes its packets
+	 * when it is gone. */
 	atomic_store_explicit(&entry->state, MR_PROCESS_LIVE, memory_order_release);
 	mr_this_process.generation = entry->process;
-
-	const struct mr_event_process_start start = {.parent_process = parent,
-						     .parent_pid = (uint32_t)syscall(SYS_getppid),
-						     .first_definition = mr_definition_next(),
-						     .origin = origin};
-	mr_define_event(MR_EVENT_process_start, &start, sizeof start, program);
 	return true;
 }
 
@@ -159,7 +157,8 @@ static void prepare_process_page(void)
 		madvise(page, sizeof mr_process_page, MADV_WIPEONFORK);
 }
 
-void mr_process_attach_mapped(struct mr_arena *arena)
+/* Everything that attaching needs but a place in the arena. */
+static void use_arena(struct mr_arena *arena)
 {
 	static bool prepared;
 	mr_arena = arena;
@@ -171,10 +170,23 @@ void mr_process_attach_mapped(struct mr_arena *arena)
 		prepared = true;
 	}
 	last_process = 0;
+}
+
+void mr_process_attach_mapped(struct mr_arena *arena)
+{
+	use_arena(arena);
 	if (begin_process(MR_process_origin_exec))
 		mr_levels = &arena->levels;
 	else
 		mr_arena = NULL;
+}
+
+void mr_process_adopt(struct mr_arena *arena, uint32_t slot)
+{
+	use_arena(arena);
+	mr_writer_reset(&mr_this_process.definitions);
+	mr_this_process.slot = (int32_t)slot;
+	mr_this_process.generation = mr_arena_process(arena, slot)->process;
 }
 
 void mr_process_attach(const char *arena_path)

@@ -107,6 +107,9 @@ void mr_process_attach(const char *arena_path);
 /* Uses an arena that is already mapped: for `record` itself, and for tests. */
 void mr_process_attach_mapped(struct mr_arena *arena);
 
+/* Goes on in the place of a process that is dead: for the recovery of a recorder that was killed. */
+void mr_process_adopt(struct mr_arena *arena, uint32_t slot);
+
 /* Takes a forked child's own place in the arena; false if it gets none. */
 bool mr_process_restart(void);
 

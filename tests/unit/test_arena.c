@@ -30,7 +30,7 @@ enum {
 	KILLS = 30
 };
 
-/* Shared with children. One page for counters behind it. */
+/* Shared with children. */
 static struct mr_arena *new_arena(uint32_t slots)
 {
 	struct mr_arena layout = {.magic = MR_ARENA_MAGIC,
@@ -126,6 +126,15 @@ static void test_threads(void **state)
 	delete_arena(arena);
 }
 
+static _Noreturn void claim_until_killed(struct mr_arena *arena, uint32_t self)
+{
+	for (;;) {
+		int32_t slot = mr_arena_claim(arena, MR_PACKET_EVENTS, self, self);
+		if (slot >= 0)
+			mr_arena_free(arena, (uint32_t)slot);
+	}
+}
+
 /* Whoever is killed leaves slots that name it, and no other trace. */
 static void test_claim_while_killed(void **state)
 {
@@ -133,11 +142,8 @@ static void test_claim_while_killed(void **state)
 	struct mr_arena *arena = new_arena(SLOTS);
 	for (uint32_t victim = 1; victim <= KILLS; victim++) {
 		pid_t pid = fork();
-		for (; pid == 0;) {
-			int32_t slot = mr_arena_claim(arena, MR_PACKET_EVENTS, victim, victim);
-			if (slot >= 0)
-				mr_arena_free(arena, (uint32_t)slot);
-		}
+		if (pid == 0)
+			claim_until_killed(arena, victim);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000 + victim * 37000}, NULL);
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);

@@ -36,17 +36,19 @@ static void count_of_pid(const struct test_event *event, void *data)
 		return;
 	found->process = event->packet->context.process;
 	found->instants += event->id == MR_EVENT_node_instant;
-	if (event->id == MR_EVENT_process_start) {
-		const struct mr_event_process_start *start = event->payload;
-		found->starts++;
-		found->parent_process = start->parent_process;
-	}
 }
 
 static struct by_pid events_of(pid_t pid)
 {
 	struct by_pid found = {.pid = (uint32_t)pid};
 	test_arena_visit(test_arena, count_of_pid, &found);
+	for (uint32_t i = 0; i < MR_ARENA_PROCESSES; i++) {
+		const struct mr_process_entry *entry = mr_arena_process(test_arena, i);
+		if (entry->state != MR_PROCESS_LIVE || entry->pid != found.pid)
+			continue;
+		found.starts++;
+		found.parent_process = entry->parent_process;
+	}
 	return found;
 }
 

@@ -24,7 +24,7 @@ static void test_known_events(void **state)
 		uint16_t fixed_bytes;
 		enum mr_level level;
 	} known[] = {
-		{1, "process_start", 13, MR_LEVEL_core},
+		{1, "process_start", 29, MR_LEVEL_core},
 		{16, "def_string", 4, MR_LEVEL_core},
 		{18, "def_node", 20, MR_LEVEL_core},
 		{32, "clock_sample", 32, MR_LEVEL_core},
