@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { CHAIN_BYTES = 2048 };
+enum {
+	CHAIN_BYTES = 2048
+};
 
 static _Thread_local char chain[CHAIN_BYTES] = "unknown error";
 

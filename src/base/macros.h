@@ -17,20 +17,21 @@
 
 #define mr_countof(array) (sizeof(array) / sizeof((array)[0]))
 
-#define mr_min(a, b)                                                                               \
-	({                                                                                         \
-		__typeof__(a) min_a_ = (a);                                                        \
-		__typeof__(b) min_b_ = (b);                                                        \
-		min_a_ < min_b_ ? min_a_ : min_b_;                                                 \
+#define mr_min(a, b)                               \
+	({                                         \
+		__typeof__(a) min_a_ = (a);        \
+		__typeof__(b) min_b_ = (b);        \
+		min_a_ < min_b_ ? min_a_ : min_b_; \
 	})
-#define mr_max(a, b)                                                                               \
-	({                                                                                         \
-		__typeof__(a) max_a_ = (a);                                                        \
-		__typeof__(b) max_b_ = (b);                                                        \
-		max_a_ > max_b_ ? max_a_ : max_b_;                                                 \
+#define mr_max(a, b)                               \
+	({                                         \
+		__typeof__(a) max_a_ = (a);        \
+		__typeof__(b) max_b_ = (b);        \
+		max_a_ > max_b_ ? max_a_ : max_b_; \
 	})
 
-#define mr_align_up(value, alignment) (((value) + (alignment)-1) & ~((__typeof__(value))(alignment)-1))
+#define mr_align_up(value, alignment) \
+	(((value) + (alignment)-1) & ~((__typeof__(value))(alignment)-1))
 
 #define mr_printf_format(text, first) __attribute__((format(printf, text, first)))
 
@@ -38,11 +39,11 @@
 #define mr_auto(how) __attribute__((cleanup(mr_cleanup_##how)))
 
 /* Reads a variable and leaves zero behind, so that its clean-up does nothing. */
-#define mr_take(variable)                                                                          \
-	({                                                                                         \
-		__typeof__(variable) taken_ = (variable);                                          \
-		(variable) = 0;                                                                    \
-		taken_;                                                                            \
+#define mr_take(variable)                                 \
+	({                                                \
+		__typeof__(variable) taken_ = (variable); \
+		(variable) = 0;                           \
+		taken_;                                   \
 	})
 
 static inline void mr_cleanup_free(void *pointer_to_pointer)

@@ -16,32 +16,32 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define mr_vec(type)                                                                               \
-	struct {                                                                                   \
-		type *items;                                                                       \
-		size_t count;                                                                      \
-		size_t capacity;                                                                   \
+#define mr_vec(type)             \
+	struct {                 \
+		type *items;     \
+		size_t count;    \
+		size_t capacity; \
 	}
 
 /* Makes room for `wanted` items in all; 0 or -ENOMEM. */
-#define mr_vec_reserve(vector, wanted)                                                             \
-	mr_vec_grow((void **)&(vector)->items, &(vector)->capacity, (wanted),                      \
+#define mr_vec_reserve(vector, wanted)                                        \
+	mr_vec_grow((void **)&(vector)->items, &(vector)->capacity, (wanted), \
 		    sizeof *(vector)->items)
 
 /* Appends one value; 0 or -ENOMEM. */
-#define mr_vec_push(vector, value)                                                                 \
-	({                                                                                         \
-		int push_result_ = mr_vec_reserve(vector, (vector)->count + 1);                    \
-		if (push_result_ == 0)                                                             \
-			(vector)->items[(vector)->count++] = (value);                              \
-		push_result_;                                                                      \
+#define mr_vec_push(vector, value)                                              \
+	({                                                                      \
+		int push_result_ = mr_vec_reserve(vector, (vector)->count + 1); \
+		if (push_result_ == 0)                                          \
+			(vector)->items[(vector)->count++] = (value);           \
+		push_result_;                                                   \
 	})
 
-#define mr_vec_free(vector)                                                                        \
-	do {                                                                                       \
-		free((vector)->items);                                                             \
-		(vector)->items = NULL;                                                            \
-		(vector)->count = (vector)->capacity = 0;                                          \
+#define mr_vec_free(vector)                               \
+	do {                                              \
+		free((vector)->items);                    \
+		(vector)->items = NULL;                   \
+		(vector)->count = (vector)->capacity = 0; \
 	} while (0)
 
 static inline int mr_vec_grow(void **items, size_t *capacity, size_t wanted, size_t item_bytes)

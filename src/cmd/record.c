@@ -15,7 +15,11 @@
 #include "schema/schema.h"
 #include "trace/trace.h"
 
-enum { EXIT_OWN_FAILURE = 125, EXIT_CANNOT_EXECUTE = 126, EXIT_NOT_FOUND = 127 };
+enum {
+	EXIT_OWN_FAILURE = 125,
+	EXIT_CANNOT_EXECUTE = 126,
+	EXIT_NOT_FOUND = 127
+};
 
 static struct {
 	const char *output;
@@ -30,7 +34,9 @@ static struct {
 	int wait;
 } given;
 
-enum { KERNEL_WORD = 0 };
+enum {
+	KERNEL_WORD = 0
+};
 static const char *const level_names[] = {"kernel", "runtime", "dataflow", NULL};
 static const uint32_t level_bits[] = {MR_LEVEL_kernel, MR_LEVEL_runtime, MR_LEVEL_dataflow};
 static const char *const wait_names[] = {"program", "all", NULL};
@@ -40,7 +46,8 @@ static const struct mr_option options[] = {
 	MR_SET('l', "levels", &given.levels, level_names, "LIST",
 	       "levels to record, of kernel,runtime,dataflow; all by default"),
 	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "begin to record after TIME"),
-	MR_DURATION(0, "duration", &given.duration_ns, "TIME", "record for TIME, then only let it run"),
+	MR_DURATION(0, "duration", &given.duration_ns, "TIME",
+		    "record for TIME, then only let it run"),
 	MR_SIZE(0, "max-size", &given.max_bytes, "SIZE",
 		"keep the newest SIZE of events; by default 8G, or half of the free space"),
 	MR_STRING(0, "last", &given.last, "SIZE|TIME",
@@ -79,7 +86,8 @@ static const char *size_text(uint64_t bytes, char *buffer, size_t buffer_bytes)
 static void print_losses(const struct mr_session_result *result)
 {
 	if (result->lost_events || result->lost_definitions || result->lost_packets)
-		fprintf(stderr, ", LOST %" PRIu64 " events, %" PRIu64 " definitions, %" PRIu64 " packets",
+		fprintf(stderr,
+			", LOST %" PRIu64 " events, %" PRIu64 " definitions, %" PRIu64 " packets",
 			result->lost_events, result->lost_definitions, result->lost_packets);
 	else
 		fputs(", nothing lost", stderr);
@@ -97,16 +105,20 @@ static void print_health(const struct mr_session_result *result)
 		fprintf(stderr, "millrace: recording stopped before the program ended: %s\n",
 			result->stop_reason);
 	if (result->overwritten_bytes)
-		fprintf(stderr, "millrace: only the newest events are kept: the last %.1f s; %s older were dropped\n",
+		fprintf(stderr,
+			"millrace: only the newest events are kept: the last %.1f s; %s older were "
+			"dropped\n",
 			(double)result->kept_ns / 1e9,
 			size_text(result->overwritten_bytes, size, sizeof size));
 	if (result->alive_processes)
 		fprintf(stderr,
-			"millrace: %u descendant%s still running; recording in them was switched off "
+			"millrace: %u descendant%s still running; recording in them was switched "
+			"off "
 			"(--wait=all waits)\n",
 			result->alive_processes, result->alive_processes == 1 ? " is" : "s are");
 	if (result->untraced_processes && !result->untraced_why)
-		fprintf(stderr, "millrace: %u program%s ran untraced: `millrace info` says which and why\n",
+		fprintf(stderr,
+			"millrace: %u program%s ran untraced: `millrace info` says which and why\n",
 			result->untraced_processes, result->untraced_processes == 1 ? "" : "s");
 }
 
@@ -125,8 +137,8 @@ static void look_at_event(const struct mr_event *event, struct findings *found)
 	    strstr(found->libraries, event->text))
 		return;
 	size_t length = strlen(found->libraries);
-	snprintf(found->libraries + length, sizeof found->libraries - length, "%s%s", length ? ", " : "",
-		 event->text);
+	snprintf(found->libraries + length, sizeof found->libraries - length, "%s%s",
+		 length ? ", " : "", event->text);
 }
 
 static struct findings look_at_trace(const struct mr_trace *trace)
@@ -157,11 +169,13 @@ static void explain_empty_trace(const struct mr_session_result *result)
 		return;
 	if (found.libraries[0])
 		fprintf(stderr,
-			"millrace: nothing was traced: %s was loaded, but this version of millrace has no hook "
+			"millrace: nothing was traced: %s was loaded, but this version of millrace "
+			"has no hook "
 			"for it\n",
 			found.libraries);
 	else
-		fputs("millrace: nothing was traced: the program loaded no framework or GPU runtime that "
+		fputs("millrace: nothing was traced: the program loaded no framework or GPU "
+		      "runtime that "
 		      "millrace knows, and has no annotations (millrace.h)\n",
 		      stderr);
 }
@@ -219,7 +233,8 @@ static int run(int count, char **operands)
 					     .buffer_bytes = given.buffer_bytes,
 					     .no_arguments = given.no_arguments,
 					     .wait_all = given.wait == 1,
-					     .show_progress = !given.quiet && isatty(STDERR_FILENO)};
+					     .show_progress =
+						     !given.quiet && isatty(STDERR_FILENO)};
 	int result = parse_last(&session);
 	if (result < 0)
 		return mr_command_misused(&mr_command_record, "--last: %s", mr_error_text());
@@ -246,12 +261,15 @@ const struct mr_command mr_command_record = {
 	.name = "record",
 	.summary = "run a program and trace it",
 	.operands = "-- PROGRAM [ARGUMENT...]",
-	.description =
-		"Runs PROGRAM, unmodified, and records what it does into a new trace directory. The program keeps "
-		"its standard streams, its process group and its signals; record ends with it and exits with its "
-		"status: 125 if record itself failed, 126 if the program cannot be executed, 127 if it was not "
-		"found.\n\n"
-		"Without -o the trace is called millrace-DATE-TIME-HOST-PID.mill, in the current folder.",
+	.description = "Runs PROGRAM, unmodified, and records what it does into a new trace "
+		       "directory. The program keeps "
+		       "its standard streams, its process group and its signals; record ends with "
+		       "it and exits with its "
+		       "status: 125 if record itself failed, 126 if the program cannot be "
+		       "executed, 127 if it was not "
+		       "found.\n\n"
+		       "Without -o the trace is called millrace-DATE-TIME-HOST-PID.mill, in the "
+		       "current folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

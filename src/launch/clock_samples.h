@@ -35,7 +35,7 @@ void mr_clock_samples_start(struct mr_clock_samples *samples);
 void mr_clock_samples_take(struct mr_clock_samples *samples);
 
 /* Fills in the clocks of `ret_metadata`. */
-void mr_clock_samples_describe(const struct mr_clock_samples *samples, enum mr_trace_clock user_clock,
-			       struct mr_metadata *ret_metadata);
+void mr_clock_samples_describe(const struct mr_clock_samples *samples,
+			       enum mr_trace_clock user_clock, struct mr_metadata *ret_metadata);
 
 #endif

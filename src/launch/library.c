@@ -12,7 +12,9 @@ static int usable(char *path, char **ret_path)
 {
 	/* The dynamic linker splits LD_PRELOAD at these, and nothing can quote them. */
 	if (strpbrk(path, " :")) {
-		int result = mr_fail(EINVAL, "%s cannot be preloaded: its path contains a space or a colon", path);
+		int result = mr_fail(EINVAL,
+				     "%s cannot be preloaded: its path contains a space or a colon",
+				     path);
 		free(path);
 		return result;
 	}
@@ -35,7 +37,8 @@ int mr_library_find(char **ret_path)
 	if (path && access(path, R_OK) == 0)
 		return usable(path, ret_path);
 	free(path);
-	return mr_fail(ENOENT, "libmillrace.so is neither beside this program nor in %s: build it with "
-			       "`make`, or install it with `make install`",
+	return mr_fail(ENOENT,
+		       "libmillrace.so is neither beside this program nor in %s: build it with "
+		       "`make`, or install it with `make install`",
 		       MR_LIBRARY_DIR);
 }

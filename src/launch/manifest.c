@@ -15,7 +15,9 @@
 #include "launch/session.h"
 #include "record/recorder.h"
 
-enum { MANIFEST_FORMAT = 1 };
+enum {
+	MANIFEST_FORMAT = 1
+};
 
 /* Command lines may hold any bytes; JSON may not. */
 static json_t *text(const char *bytes)
@@ -53,8 +55,9 @@ static json_t *options_object(const struct mr_session_options *options)
 {
 	return json_pack("{sI sI sI sI sI sb}", "delay_ns", (json_int_t)options->delay_ns,
 			 "duration_ns", (json_int_t)options->duration_ns, "max_bytes",
-			 (json_int_t)options->max_bytes, "last_bytes", (json_int_t)options->last_bytes,
-			 "last_ns", (json_int_t)options->last_ns, "wait_all", (int)options->wait_all);
+			 (json_int_t)options->max_bytes, "last_bytes",
+			 (json_int_t)options->last_bytes, "last_ns", (json_int_t)options->last_ns,
+			 "wait_all", (int)options->wait_all);
 }
 
 json_t *mr_manifest_new(const struct mr_session_options *options, const char *program)
@@ -68,7 +71,8 @@ json_t *mr_manifest_new(const struct mr_session_options *options, const char *pr
 	json_object_set_new(manifest, "state", json_string("recording"));
 	json_object_set_new(manifest, "program", text(program));
 	json_t *command = json_array();
-	for (char *const *argument = options->arguments; !options->no_arguments && *argument; argument++)
+	for (char *const *argument = options->arguments; !options->no_arguments && *argument;
+	     argument++)
 		json_array_append_new(command, text(*argument));
 	json_object_set_new(manifest, "command", command);
 	if (!options->no_arguments && getcwd(folder, sizeof folder))
@@ -100,20 +104,22 @@ json_t *mr_manifest_load(const struct mr_directory *directory)
 void mr_manifest_set_exit(json_t *manifest, int wait_status)
 {
 	json_object_set_new(manifest, "exit",
-			    WIFSIGNALED(wait_status) ? json_pack("{si}", "signal", WTERMSIG(wait_status))
-						     : json_pack("{si}", "code", WEXITSTATUS(wait_status)));
+			    WIFSIGNALED(wait_status)
+				    ? json_pack("{si}", "signal", WTERMSIG(wait_status))
+				    : json_pack("{si}", "code", WEXITSTATUS(wait_status)));
 }
 
 static json_t *process_object(const struct mr_process_info *info)
 {
-	json_t *process = json_pack("{sI sI sI ss sb sb sb}", "process", (json_int_t)info->process, "pid",
-				    (json_int_t)info->pid, "parent_process",
-				    (json_int_t)info->parent_process, "seen",
-				    info->traced ? "library" : "wrapper", "traced", (int)info->traced, "ended",
-				    (int)!info->alive_at_end, "orderly", (int)info->ended);
+	json_t *process =
+		json_pack("{sI sI sI ss sb sb sb}", "process", (json_int_t)info->process, "pid",
+			  (json_int_t)info->pid, "parent_process", (json_int_t)info->parent_process,
+			  "seen", info->traced ? "library" : "wrapper", "traced", (int)info->traced,
+			  "ended", (int)!info->alive_at_end, "orderly", (int)info->ended);
 	json_object_set_new(process, "program", text(info->program));
 	json_object_set_new(process, "reason",
-			    info->traced ? json_null() : text(mr_untraced_reason_text(info->reason)));
+			    info->traced ? json_null()
+					 : text(mr_untraced_reason_text(info->reason)));
 	return process;
 }
 
@@ -130,8 +136,8 @@ static json_t *losses_object(const struct mr_drain *drain)
 	for (uint32_t i = 0; i < reasons->value_count; i++)
 		json_object_set_new(object, reasons->values[i].name,
 				    json_integer((json_int_t)by_reason[reasons->values[i].number]));
-	return json_pack("{sI sI sI so}", "events", (json_int_t)mr_drain_lost_events(drain), "definitions",
-			 (json_int_t)by_reason[MR_loss_reason_definition], "packets",
+	return json_pack("{sI sI sI so}", "events", (json_int_t)mr_drain_lost_events(drain),
+			 "definitions", (json_int_t)by_reason[MR_loss_reason_definition], "packets",
 			 (json_int_t)drain->lost_packets, "by_reason", object);
 }
 
@@ -142,7 +148,8 @@ void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_dra
 	json_t *processes = json_array();
 	for (size_t i = 0; i < drain->processes->list.count; i++)
 		if (drain->processes->list.items[i].process != drain->own_process)
-			json_array_append_new(processes, process_object(&drain->processes->list.items[i]));
+			json_array_append_new(processes,
+					      process_object(&drain->processes->list.items[i]));
 	json_object_set_new(manifest, "state", json_string(state));
 	json_object_set_new(manifest, "stop_reason",
 			    drain->stop_reason ? text(drain->stop_reason) : json_null());
@@ -154,19 +161,21 @@ void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_dra
 	json_object_set_new(manifest, "unseen_processes_possible", json_true());
 	json_object_set_new(manifest, "losses", losses_object(drain));
 	json_object_set_new(manifest, "arena",
-			    json_pack("{sI sI sI}", "bytes", (json_int_t)arena->file_bytes, "packet_bytes",
-				      (json_int_t)MR_ARENA_PACKET_BYTES, "packets",
+			    json_pack("{sI sI sI}", "bytes", (json_int_t)arena->file_bytes,
+				      "packet_bytes", (json_int_t)MR_ARENA_PACKET_BYTES, "packets",
 				      (json_int_t)arena->slot_count));
 	json_object_set_new(manifest, "kept",
 			    json_pack("{sI sI sI sI}", "bytes", (json_int_t)streams->bytes,
-				      "overwritten_packets", (json_int_t)streams->overwritten_packets,
-				      "overwritten_bytes", (json_int_t)streams->overwritten_bytes,
-				      "from_ticks", (json_int_t)streams->kept_from_ticks));
+				      "overwritten_packets",
+				      (json_int_t)streams->overwritten_packets, "overwritten_bytes",
+				      (json_int_t)streams->overwritten_bytes, "from_ticks",
+				      (json_int_t)streams->kept_from_ticks));
 }
 
 static int print_manifest(FILE *file, const void *manifest)
 {
-	return json_dumpf(manifest, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF ? 0 : -EIO;
+	return json_dumpf(manifest, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF ? 0
+											   : -EIO;
 }
 
 int mr_manifest_write(json_t *manifest, const struct mr_directory *directory)

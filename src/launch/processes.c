@@ -127,8 +127,10 @@ static bool began_after(const struct mr_processes *processes, pid_t pid, uint64_
 	if (registered_ticks < processes->first_ticks || ticks == 0)
 		return false;
 	unsigned __int128 since_first = registered_ticks - processes->first_ticks;
-	uint64_t registered_ns = processes->first_boottime_ns + (uint64_t)(since_first * ns / ticks);
-	return start_time_ns(pid) > registered_ns + UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t registered_ns =
+		processes->first_boottime_ns + (uint64_t)(since_first * ns / ticks);
+	return start_time_ns(pid) >
+	       registered_ns + UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
 static void watch(struct mr_processes *processes, size_t index,
@@ -139,7 +141,8 @@ static void watch(struct mr_processes *processes, size_t index,
 		return; /* whose pid that is nobody can say: it counts as alive until the end */
 	bool ours = entry->pid_namespace == processes->own_pid_namespace;
 	info->host_pid = ours ? (pid_t)entry->pid : translate_pid(entry->pid, entry->pid_namespace);
-	if (info->host_pid == 0 || began_after(processes, info->host_pid, entry->registered_ticks)) {
+	if (info->host_pid == 0 ||
+	    began_after(processes, info->host_pid, entry->registered_ticks)) {
 		info->dead = true;
 		return;
 	}
@@ -153,8 +156,8 @@ static void end_predecessors(struct mr_processes *processes, const struct mr_pro
 {
 	for (size_t i = 0; i < processes->live.count; i++) {
 		struct mr_process_info *info = &processes->list.items[processes->live.items[i]];
-		if (info->traced && !info->dead && info->host_pid == newer->host_pid && info->host_pid &&
-		    info->process < newer->process)
+		if (info->traced && !info->dead && info->host_pid == newer->host_pid &&
+		    info->host_pid && info->process < newer->process)
 			info->dead = true;
 	}
 }
@@ -164,7 +167,9 @@ static void insert_live(struct mr_processes *processes, size_t index)
 {
 	size_t *live = processes->live.items;
 	size_t at = processes->live.count++;
-	for (; at > 0 && processes->list.items[live[at - 1]].process > processes->list.items[index].process; at--)
+	for (; at > 0 &&
+	       processes->list.items[live[at - 1]].process > processes->list.items[index].process;
+	     at--)
 		live[at] = live[at - 1];
 	live[at] = index;
 }
@@ -255,8 +260,9 @@ void mr_processes_check(struct mr_processes *processes)
 		return;
 	struct pollfd *polled = processes->polled.items;
 	for (size_t i = 0; i < count; i++) /* poll() passes over -1 */
-		polled[i] = (struct pollfd){.fd = processes->list.items[processes->live.items[i]].pidfd,
-					    .events = POLLIN};
+		polled[i] =
+			(struct pollfd){.fd = processes->list.items[processes->live.items[i]].pidfd,
+					.events = POLLIN};
 	bool is_polled = poll(polled, count, 0) >= 0;
 	for (size_t i = 0; i < count; i++) {
 		struct mr_process_info *info = &processes->list.items[processes->live.items[i]];

@@ -38,7 +38,7 @@ struct mr_processes {
 	uint64_t first_boottime_ns;
 	mr_vec(struct mr_process_info) list; /* all that were ever seen */
 	mr_vec(struct pollfd) polled;        /* scratch of mr_processes_check() */
-	mr_vec(size_t) live;   /* of these, the ones with a slot in the arena's table; oldest first */
+	mr_vec(size_t) live; /* of these, the ones with a slot in the arena's table; oldest first */
 	uint32_t seen_process; /* arena->next_process when last looked */
 };
 

@@ -26,7 +26,8 @@ static void take_recorders_place(struct mr_arena *arena)
 {
 	for (uint32_t slot = 0; slot < MR_ARENA_PROCESSES; slot++) {
 		const struct mr_process_entry *entry = mr_arena_process(arena, slot);
-		if (atomic_load(&entry->state) == MR_PROCESS_LIVE && entry->process == MR_RECORDER_PROCESS)
+		if (atomic_load(&entry->state) == MR_PROCESS_LIVE &&
+		    entry->process == MR_RECORDER_PROCESS)
 			mr_process_adopt(arena, slot);
 	}
 }

@@ -27,7 +27,7 @@
 struct mr_stream_owner {
 	uint32_t process;
 	uint32_t tid;
-	uint8_t kind;  /* enum mr_packet_kind */
+	uint8_t kind; /* enum mr_packet_kind */
 	uint8_t depth;
 };
 
@@ -62,7 +62,10 @@ struct mr_stream_limits {
 	uint64_t age_ticks; /* 0: none */
 };
 
-enum { MR_STREAM_BUCKETS = 1024, MR_STREAMS_OPEN_MAX = 256 };
+enum {
+	MR_STREAM_BUCKETS = 1024,
+	MR_STREAMS_OPEN_MAX = 256
+};
 
 struct mr_streams {
 	int directory; /* of the ctf folder; borrowed */
@@ -72,8 +75,8 @@ struct mr_streams {
 	uint32_t buckets[MR_STREAM_BUCKETS]; /* owners: index + 1 of the first */
 	uint32_t open_files;
 	uint64_t uses;
-	uint64_t bytes;        /* in all files now */
-	uint64_t event_bytes;  /* of these, in pieces that may be deleted */
+	uint64_t bytes;         /* in all files now */
+	uint64_t event_bytes;   /* of these, in pieces that may be deleted */
 	uint64_t written_bytes; /* ever */
 	uint64_t overwritten_packets;
 	uint64_t overwritten_bytes;

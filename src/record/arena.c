@@ -62,9 +62,8 @@ static int32_t claim_between(struct mr_arena *arena, uint32_t first, uint32_t li
 		if (mr_slot_word_state(seen) != MR_SLOT_FREE)
 			continue;
 		/* Acquire: pairs with the release in mr_arena_free(), after record has read it. */
-		if (atomic_compare_exchange_strong_explicit(state, &seen, word,
-							    memory_order_acquire,
-							    memory_order_relaxed))
+		if (atomic_compare_exchange_strong_explicit(
+			    state, &seen, word, memory_order_acquire, memory_order_relaxed))
 			return (int32_t)i;
 	}
 	return MR_ARENA_NO_SLOT;
@@ -95,10 +94,9 @@ int32_t mr_arena_claim_process(struct mr_arena *arena)
 		struct mr_process_entry *entry = mr_arena_process(arena, i);
 		uint32_t seen = MR_PROCESS_FREE;
 		if (atomic_load_explicit(&entry->state, memory_order_relaxed) == seen &&
-		    atomic_compare_exchange_strong_explicit(&entry->state, &seen,
-							    MR_PROCESS_CLAIMED,
-							    memory_order_acquire,
-							    memory_order_relaxed))
+		    atomic_compare_exchange_strong_explicit(
+			    &entry->state, &seen, MR_PROCESS_CLAIMED, memory_order_acquire,
+			    memory_order_relaxed))
 			return (int32_t)i;
 	}
 	atomic_fetch_add_explicit(&arena->processes_refused, 1, memory_order_relaxed);

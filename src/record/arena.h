@@ -47,17 +47,23 @@ enum {
 	MR_ARENA_HEADER_BYTES = 4096,
 	MR_ARENA_SLOT_BYTES = 64 << 10,
 	MR_ARENA_PACKET_BYTES = MR_ARENA_SLOT_BYTES - 512, /* the rest is struct mr_slot */
-	MR_PACKET_ROOM_BYTES = MR_ARENA_PACKET_BYTES - 1024, /* owners stop here: record may add what
+	MR_PACKET_ROOM_BYTES =
+		MR_ARENA_PACKET_BYTES - 1024, /* owners stop here: record may add what
 								was left open */
 	MR_ARENA_PROCESSES = 4096,
-	MR_OPEN_INTERVALS = 20, /* deeper ones are recorded, but not recovered from a killed program */
+	MR_OPEN_INTERVALS =
+		20, /* deeper ones are recorded, but not recovered from a killed program */
 	MR_LOSS_REASONS = 7,
 	MR_ARENA_NO_SLOT = -1,
 };
 
 /* state word:   63 ... 56   55 ... 48   47 ... 32      31 ... 0
  *               state       kind        process slot   tid                                        */
-enum mr_slot_state { MR_SLOT_FREE = 0, MR_SLOT_FILLING = 1, MR_SLOT_FULL = 2 };
+enum mr_slot_state {
+	MR_SLOT_FREE = 0,
+	MR_SLOT_FILLING = 1,
+	MR_SLOT_FULL = 2
+};
 
 static inline uint64_t mr_slot_word(enum mr_slot_state state, enum mr_packet_kind kind,
 				    uint32_t process_slot, uint32_t tid)
@@ -83,11 +89,11 @@ struct mr_open_interval {
 };
 
 struct mr_slot {
-	_Atomic uint64_t progress;        /* committed bytes of the packet, and open intervals */
-	uint64_t last_ticks;              /* never before the last committed event */
-	uint64_t discarded_events;        /* by the owner, since its packet before this one */
-	uint32_t owner_packet;            /* how many packets its owner had before this one */
-	bool owner_ended;                 /* with FULL: the thread's last packet */
+	_Atomic uint64_t progress; /* committed bytes of the packet, and open intervals */
+	uint64_t last_ticks;       /* never before the last committed event */
+	uint64_t discarded_events; /* by the owner, since its packet before this one */
+	uint32_t owner_packet;     /* how many packets its owner had before this one */
+	bool owner_ended;          /* with FULL: the thread's last packet */
 	struct mr_open_interval open[MR_OPEN_INTERVALS];
 } __attribute__((aligned(64)));
 
@@ -102,9 +108,10 @@ _Static_assert(sizeof(struct mr_slot) + MR_ARENA_PACKET_BYTES == MR_ARENA_SLOT_B
 
 enum mr_process_state {
 	MR_PROCESS_FREE = 0,
-	MR_PROCESS_CLAIMED = 1,  /* being filled in */
-	MR_PROCESS_LIVE = 2,     /* traced */
-	MR_PROCESS_UNTRACED = 3, /* seen by an exec or spawn wrapper; `reason` says why it is not traced */
+	MR_PROCESS_CLAIMED = 1, /* being filled in */
+	MR_PROCESS_LIVE = 2,    /* traced */
+	MR_PROCESS_UNTRACED =
+		3, /* seen by an exec or spawn wrapper; `reason` says why it is not traced */
 };
 
 /* Why a program runs without the library. */
@@ -124,15 +131,16 @@ struct mr_process_entry {
 	_Atomic uint32_t state; /* enum mr_process_state */
 	uint32_t process;       /* number in this run, from 1 */
 	uint32_t parent_process;
-	uint32_t pid;              /* as the process sees it, as the next one */
+	uint32_t pid; /* as the process sees it, as the next one */
 	uint32_t parent_pid;
 	uint32_t first_definition; /* lower ids are its parent's */
 	uint64_t pid_namespace;    /* inode of its pid namespace; 0 if not known */
-	uint64_t registered_ticks; /* of the user clock: cheaper in a forked child than asking the system */
+	uint64_t
+		registered_ticks; /* of the user clock: cheaper in a forked child than asking the system */
 	_Atomic uint64_t lost[MR_LOSS_REASONS];
-	uint8_t origin; /* enum mr_process_origin */
-	uint8_t reason; /* enum mr_untraced_reason */
-	uint8_t ended;  /* began to exit in an orderly way */
+	uint8_t origin;       /* enum mr_process_origin */
+	uint8_t reason;       /* enum mr_untraced_reason */
+	uint8_t ended;        /* began to exit in an orderly way */
 	uint8_t is_announced; /* process_start has been written */
 	char program[156];
 } __attribute__((aligned(64)));
@@ -151,7 +159,7 @@ struct mr_arena {
 	char arena_path[1024];
 
 	_Atomic uint32_t levels __attribute__((aligned(64))); /* enabled, mask of enum mr_level */
-	_Atomic uint32_t slot_count;     /* slots that may be claimed */
+	_Atomic uint32_t slot_count;                          /* slots that may be claimed */
 	_Atomic uint32_t reserved_slots; /* of these, the last ones are for definitions only */
 	_Atomic uint32_t freed;          /* rises with every slot freed: worth looking again */
 	_Atomic uint32_t free_hint;      /* where to begin looking for a free slot */

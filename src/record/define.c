@@ -58,8 +58,8 @@ static bool lock(void)
 	uint32_t self = (uint32_t)syscall(SYS_gettid);
 	for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
 		uint32_t holder = 0;
-		if (atomic_compare_exchange_strong_explicit(&mr_this_process.definition_lock, &holder,
-							    self, memory_order_acquire,
+		if (atomic_compare_exchange_strong_explicit(&mr_this_process.definition_lock,
+							    &holder, self, memory_order_acquire,
 							    memory_order_relaxed))
 			return true;
 		if (holder == self)
@@ -128,10 +128,9 @@ static bool put(uint8_t event, const void *payload, size_t bytes, const char *te
 	writer->cursor = at + bytes + text_bytes;
 	if (!save(writer, generation))
 		return false;
-	atomic_store_explicit(
-		&writer->slot->progress,
-		mr_slot_progress((uint32_t)(writer->cursor - writer->packet), 0),
-		memory_order_release);
+	atomic_store_explicit(&writer->slot->progress,
+			      mr_slot_progress((uint32_t)(writer->cursor - writer->packet), 0),
+			      memory_order_release);
 	return true;
 }
 
@@ -169,7 +168,8 @@ uint32_t mr_define_graph(uint32_t name)
 
 uint32_t mr_define_node(uint32_t graph, uint32_t name, uint32_t type, uint32_t device)
 {
-	struct mr_event_def_node node = {.graph = graph, .name = name, .type = type, .device = device};
+	struct mr_event_def_node node = {
+		.graph = graph, .name = name, .type = type, .device = device};
 	return define(MR_EVENT_def_node, &node, sizeof node);
 }
 

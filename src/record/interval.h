@@ -18,15 +18,17 @@ struct mr_interval {
 } __attribute__((may_alias)); /* the annotation API calls it struct millrace_span */
 
 /* The slow ways, always right. */
-void mr_interval_begin_slow(struct mr_interval *ret_interval, uint8_t event, uint32_t what, uint64_t step);
+void mr_interval_begin_slow(struct mr_interval *ret_interval, uint8_t event, uint32_t what,
+			    uint64_t step);
 void mr_node_interval_end_slow(const struct mr_interval *interval);
 
 /* Ends an interval begun as MR_EVENT_step_interval. */
 void mr_step_interval_end(const struct mr_interval *interval);
 
 /* Notes an open interval beside the writer's packet. */
-static inline void mr_writer_open(struct mr_writer *writer, uint64_t now, struct mr_interval *ret_interval,
-				  uint8_t event, uint32_t what, uint64_t step)
+static inline void mr_writer_open(struct mr_writer *writer, uint64_t now,
+				  struct mr_interval *ret_interval, uint8_t event, uint32_t what,
+				  uint64_t step)
 {
 	struct mr_slot *slot = writer->slot;
 	uint32_t depth = writer->open_count;
@@ -46,8 +48,8 @@ static inline void mr_interval_begin(struct mr_interval *ret_interval, uint8_t e
 				     uint64_t step)
 {
 	struct mr_thread *thread = &mr_self;
-	if (mr_unlikely(thread->fast_generation != mr_this_process.generation || thread->depth != 0 ||
-			!mr_writer_has_packet(&thread->writers[0]))) {
+	if (mr_unlikely(thread->fast_generation != mr_this_process.generation ||
+			thread->depth != 0 || !mr_writer_has_packet(&thread->writers[0]))) {
 		mr_interval_begin_slow(ret_interval, event, what, step);
 		return;
 	}
@@ -66,7 +68,8 @@ static inline void mr_node_interval_end(const struct mr_interval *interval)
 	/* The innermost interval of this thread, as it nearly always is; the rest is for the slow way. */
 	uint8_t *at = NULL;
 	if (mr_likely(interval->tid == mr_self.tid && interval->depth + 1 == writer->open_count))
-		at = mr_reserve_fast(MR_EVENT_node_interval, sizeof(struct mr_event_node_interval), &now);
+		at = mr_reserve_fast(MR_EVENT_node_interval, sizeof(struct mr_event_node_interval),
+				     &now);
 	if (mr_unlikely(!at || now - interval->start_ticks > MR_U48_MAX)) {
 		if (at)
 			mr_self.depth = 0;
@@ -85,8 +88,8 @@ static inline void mr_node_interval_end(const struct mr_interval *interval)
 static inline void mr_node_interval_at(uint32_t node, uint64_t step, uint32_t clock, uint64_t start,
 				       uint64_t end)
 {
-	mr_emit(node_interval_at, .node = node, .step = (uint32_t)step, .clock = clock, .start = start,
-		.end = end);
+	mr_emit(node_interval_at, .node = node, .step = (uint32_t)step, .clock = clock,
+		.start = start, .end = end);
 }
 
 #endif

@@ -197,7 +197,8 @@ void mr_process_attach(const char *arena_path)
 	struct stat status;
 	void *mapped = MAP_FAILED;
 	if (fstat(file, &status) == 0 && status.st_size >= MR_ARENA_HEADER_BYTES)
-		mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			      file, 0);
 	close(file);
 	if (mapped == MAP_FAILED)
 		return;

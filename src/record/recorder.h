@@ -38,8 +38,8 @@
 #include "schema/schema.h"
 
 enum {
-	MR_WRITERS = 3,         /* the thread, a signal handler on top of it, another on top of that */
-	MR_TEXT_MAX = 16 << 10,                     /* bytes; longer texts are cut */
+	MR_WRITERS = 3, /* the thread, a signal handler on top of it, another on top of that */
+	MR_TEXT_MAX = 16 << 10,                 /* bytes; longer texts are cut */
 	MR_EVENT_MAX_BYTES = MR_TEXT_MAX + 256, /* fields and text of one event */
 };
 
@@ -68,16 +68,17 @@ struct mr_thread {
 	uint32_t depth;           /* writers in use */
 	uint32_t tid;
 	uint8_t destructor_rounds;
-	bool started; /* thread_start has been written */
-	bool ended; /* its last packet has been handed over */
+	bool started;  /* thread_start has been written */
+	bool ended;    /* its last packet has been handed over */
 	char name[16]; /* when it started; 16 bytes are the kernel's limit */
 	struct mr_writer writers[MR_WRITERS];
 };
 
 /* State of the process that a forked child must find empty. */
 struct mr_process {
-	uint64_t generation; /* number of the process in this run; 0: not attached, or just forked */
-	int32_t slot;        /* of its entry in the arena */
+	uint64_t
+		generation; /* number of the process in this run; 0: not attached, or just forked */
+	int32_t slot;       /* of its entry in the arena */
 	_Atomic uint32_t restart_lock;    /* tid of the thread that attaches the child */
 	_Atomic uint32_t definition_lock; /* tid of the holder */
 	struct mr_writer definitions;
@@ -128,7 +129,8 @@ void mr_count_loss(enum mr_loss_reason reason, uint64_t count);
 void mr_writer_reset(struct mr_writer *writer);
 
 /* Gets the writer a packet; false if there is none to be had. */
-bool mr_writer_claim(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid, uint8_t depth);
+bool mr_writer_claim(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid,
+		     uint8_t depth);
 
 /* Replaces the writer's full packet by an empty one; open intervals move along. */
 bool mr_writer_next_packet(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid,
@@ -207,7 +209,8 @@ static inline uint64_t mr_ticks_now(void)
 static inline uint8_t *mr_reserve_fast(uint8_t event, size_t bytes, uint64_t *ret_ticks)
 {
 	struct mr_thread *thread = &mr_self;
-	if (mr_unlikely(thread->fast_generation != mr_this_process.generation || thread->depth != 0))
+	if (mr_unlikely(thread->fast_generation != mr_this_process.generation ||
+			thread->depth != 0))
 		return NULL;
 	thread->depth = 1;
 	mr_signal_fence();
@@ -262,24 +265,24 @@ static inline void mr_commit(uint8_t *end, uint32_t open_count)
 }
 
 /* mr_emit(node_instant, .node = 7, .step = 1): writes one event without a text. */
-#define mr_emit(event, ...)                                                                        \
-	do {                                                                                       \
-		const struct mr_event_##event payload_ = {__VA_ARGS__};                            \
-		uint64_t ticks_;                                                                   \
-		uint8_t *at_ = mr_reserve_fast(MR_EVENT_##event, sizeof payload_, &ticks_);        \
-		if (mr_likely(at_ != NULL)) {                                                      \
-			memcpy(at_, &payload_, sizeof payload_);                                   \
-			mr_commit_fast(at_ + sizeof payload_, mr_self.writers[0].open_count);      \
-		} else {                                                                           \
-			mr_emit_slow(MR_EVENT_##event, &payload_, sizeof payload_, NULL);          \
-		}                                                                                  \
+#define mr_emit(event, ...)                                                                   \
+	do {                                                                                  \
+		const struct mr_event_##event payload_ = {__VA_ARGS__};                       \
+		uint64_t ticks_;                                                              \
+		uint8_t *at_ = mr_reserve_fast(MR_EVENT_##event, sizeof payload_, &ticks_);   \
+		if (mr_likely(at_ != NULL)) {                                                 \
+			memcpy(at_, &payload_, sizeof payload_);                              \
+			mr_commit_fast(at_ + sizeof payload_, mr_self.writers[0].open_count); \
+		} else {                                                                      \
+			mr_emit_slow(MR_EVENT_##event, &payload_, sizeof payload_, NULL);     \
+		}                                                                             \
 	} while (0)
 
 /* mr_emit_text(thread_name, name, ...): the same for an event whose last field is a text. */
-#define mr_emit_text(event, text, ...)                                                             \
-	do {                                                                                       \
-		const struct mr_event_##event payload_ = {__VA_ARGS__};                            \
-		mr_emit_slow(MR_EVENT_##event, &payload_, sizeof payload_, (text));                \
+#define mr_emit_text(event, text, ...)                                              \
+	do {                                                                        \
+		const struct mr_event_##event payload_ = {__VA_ARGS__};             \
+		mr_emit_slow(MR_EVENT_##event, &payload_, sizeof payload_, (text)); \
 	} while (0)
 
 #endif

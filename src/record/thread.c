@@ -150,18 +150,19 @@ void mr_emit_slow(uint8_t event, const void *payload, size_t bytes, const char *
 
 /* ---- intervals ----------------------------------------------------------------------------------- */
 
-void mr_interval_begin_slow(struct mr_interval *ret_interval, uint8_t event, uint32_t what, uint64_t step)
+void mr_interval_begin_slow(struct mr_interval *ret_interval, uint8_t event, uint32_t what,
+			    uint64_t step)
 {
 	struct mr_thread *thread = &mr_self;
 	uint32_t depth = thread->depth;
 	if (depth < MR_WRITERS) {
 		thread->depth = depth + 1;
 		mr_signal_fence();
-		bool is_ready = (thread_is_current(thread) || thread_restart(thread)) && !thread->ended &&
-				make_room(thread, depth, 0);
+		bool is_ready = (thread_is_current(thread) || thread_restart(thread)) &&
+				!thread->ended && make_room(thread, depth, 0);
 		if (is_ready)
-			mr_writer_open(&thread->writers[depth], mr_ticks_now(), ret_interval, event, what,
-				       step);
+			mr_writer_open(&thread->writers[depth], mr_ticks_now(), ret_interval, event,
+				       what, step);
 		mr_signal_fence();
 		thread->depth = depth;
 		if (is_ready)
@@ -183,7 +184,8 @@ static uint32_t open_after(const struct mr_interval *interval, const struct mr_w
 }
 
 /* Reserves the event of an interval's end; if that is lost, the interval is at least forgotten. */
-static uint8_t *reserve_end(const struct mr_interval *interval, uint8_t event, size_t bytes, uint64_t *ret_now)
+static uint8_t *reserve_end(const struct mr_interval *interval, uint8_t event, size_t bytes,
+			    uint64_t *ret_now)
 {
 	uint8_t *at = mr_reserve_slow(event, bytes, ret_now);
 	struct mr_writer *writer = &mr_self.writers[0];
@@ -192,7 +194,8 @@ static uint8_t *reserve_end(const struct mr_interval *interval, uint8_t event, s
 	return at;
 }
 
-static void commit_end(const struct mr_interval *interval, uint8_t *at, const void *payload, size_t bytes)
+static void commit_end(const struct mr_interval *interval, uint8_t *at, const void *payload,
+		       size_t bytes)
 {
 	memcpy(at, payload, bytes);
 	mr_commit(at + bytes, open_after(interval, mr_reserved_writer()));
@@ -214,7 +217,8 @@ static void long_node_interval_end(const struct mr_interval *interval)
 
 void mr_node_interval_end_slow(const struct mr_interval *interval)
 {
-	struct mr_event_node_interval payload = {.node = interval->what, .step = (uint32_t)interval->step};
+	struct mr_event_node_interval payload = {.node = interval->what,
+						 .step = (uint32_t)interval->step};
 	uint64_t now;
 	uint8_t *at = reserve_end(interval, MR_EVENT_node_interval, sizeof payload, &now);
 	if (!at)

@@ -73,7 +73,8 @@ static int32_t find_slot(struct mr_writer *writer, enum mr_packet_kind kind, uin
 	return index;
 }
 
-bool mr_writer_claim(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid, uint8_t depth)
+bool mr_writer_claim(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid,
+		     uint8_t depth)
 {
 	int32_t index = find_slot(writer, kind, tid);
 	if (index == MR_ARENA_NO_SLOT) {

@@ -59,7 +59,8 @@ static void print_stream_class(enum mr_stream_class id, const char *clock, FILE 
 {
 	fprintf(file,
 		"typealias integer { size = 32; align = 8; map = clock.%s.value; } := %s_time32;\n"
-		"typealias integer { size = 64; align = 8; map = clock.%s.value; } := %s_time64;\n\n",
+		"typealias integer { size = 64; align = 8; map = clock.%s.value; } := "
+		"%s_time64;\n\n",
 		clock, clock, clock, clock);
 	fprintf(file,
 		"stream {\n\tid = %d;\n"

@@ -57,7 +57,7 @@ struct mr_packet_context {
 	uint32_t process;
 	uint32_t pid;
 	uint32_t tid;
-	uint8_t kind;  /* enum mr_packet_kind */
+	uint8_t kind; /* enum mr_packet_kind */
 	uint8_t depth; /* 0: the thread itself; 1, 2: its signal handlers that interrupted a recording */
 	uint16_t reserved;
 } __attribute__((packed));

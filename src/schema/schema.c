@@ -5,16 +5,16 @@
 #define MR_FIELD(type, name, doc)
 #define MR_EVENT(id, name, level, doc, ...)
 #define MR_VALUE(enumeration, name, number) {#name, number},
-#define MR_ENUM(enumeration, ...)                                                                  \
-	static const struct mr_enum_value values_of_##enumeration[] = {__VA_ARGS__};               \
-	static const struct mr_enum_desc enum_##enumeration = {                                    \
+#define MR_ENUM(enumeration, ...)                                                    \
+	static const struct mr_enum_value values_of_##enumeration[] = {__VA_ARGS__}; \
+	static const struct mr_enum_desc enum_##enumeration = {                      \
 		#enumeration, values_of_##enumeration, mr_countof(values_of_##enumeration)};
 #include "schema/events.def"
 #undef MR_ENUM
 #undef MR_VALUE
 
 #define MR_VALUE(enumeration, name, number)
-#define MR_ENUM(enumeration, ...)                                                                  \
+#define MR_ENUM(enumeration, ...) \
 	{#enumeration, values_of_##enumeration, mr_countof(values_of_##enumeration)},
 const struct mr_enum_desc mr_enum_table[] = {
 #include "schema/events.def"
@@ -25,10 +25,10 @@ const struct mr_enum_desc mr_enum_table[] = {
 #undef MR_FIELD
 
 /* Fields of each event: static const struct mr_field_desc fields_of_node_interval[] = {...}; */
-#define MR_FIELD(type, name, doc)                 {#name, doc, NULL, MR_ID_none, MR_##type},
-#define MR_FIELD_ENUM(enumeration, name, doc)     {#name, doc, &enum_##enumeration, MR_ID_none, MR_u8},
-#define MR_FIELD_ID(kind, name, doc)              {#name, doc, NULL, MR_ID_##kind, MR_u32},
-#define MR_EVENT(id, name, level, doc, ...)                                                        \
+#define MR_FIELD(type, name, doc)             {#name, doc, NULL, MR_ID_none, MR_##type},
+#define MR_FIELD_ENUM(enumeration, name, doc) {#name, doc, &enum_##enumeration, MR_ID_none, MR_u8},
+#define MR_FIELD_ID(kind, name, doc)          {#name, doc, NULL, MR_ID_##kind, MR_u32},
+#define MR_EVENT(id, name, level, doc, ...) \
 	static const struct mr_field_desc fields_of_##name[] = {__VA_ARGS__};
 #include "schema/events.def"
 #undef MR_EVENT
@@ -37,17 +37,17 @@ const struct mr_enum_desc mr_enum_table[] = {
 #undef MR_FIELD
 
 /* A field list, read as a condition: is any of them a text? */
-#define MR_FIELD(type, name, doc)                 || MR_##type == MR_str
-#define MR_EVENT(event_id, event_name, event_level, event_doc, ...)                                \
-	[event_id] = {                                                                             \
-		.name = #event_name,                                                               \
-		.doc = event_doc,                                                                  \
-		.fields = fields_of_##event_name,                                                  \
-		.field_count = mr_countof(fields_of_##event_name),                                 \
-		.fixed_bytes = sizeof(struct mr_event_##event_name),                               \
-		.id = event_id,                                                                    \
-		.level = MR_LEVEL_##event_level,                                                   \
-		.has_text = false __VA_ARGS__,                                                     \
+#define MR_FIELD(type, name, doc) || MR_##type == MR_str
+#define MR_EVENT(event_id, event_name, event_level, event_doc, ...)  \
+	[event_id] = {                                               \
+		.name = #event_name,                                 \
+		.doc = event_doc,                                    \
+		.fields = fields_of_##event_name,                    \
+		.field_count = mr_countof(fields_of_##event_name),   \
+		.fixed_bytes = sizeof(struct mr_event_##event_name), \
+		.id = event_id,                                      \
+		.level = MR_LEVEL_##event_level,                     \
+		.has_text = false __VA_ARGS__,                       \
 	},
 const struct mr_event_desc mr_event_table[256] = {
 #include "schema/events.def"

@@ -57,7 +57,18 @@ typedef int64_t mr_type_i64;
 typedef double mr_type_f64;
 typedef char mr_type_str;
 
-enum mr_type { MR_u8, MR_u16, MR_u32, MR_u48, MR_u64, MR_i32, MR_i64, MR_f64, MR_str, MR_TYPE_COUNT };
+enum mr_type {
+	MR_u8,
+	MR_u16,
+	MR_u32,
+	MR_u48,
+	MR_u64,
+	MR_i32,
+	MR_i64,
+	MR_f64,
+	MR_str,
+	MR_TYPE_COUNT
+};
 
 /* enum mr_event_id { MR_EVENT_node_interval = 48, ... } */
 enum mr_event_id {
@@ -73,7 +84,7 @@ enum mr_event_id {
 #define MR_FIELD(type, name, doc)
 #define MR_EVENT(id, name, level, doc, ...)
 #define MR_VALUE(enumeration, name, number) MR_##enumeration##_##name = number,
-#define MR_ENUM(enumeration, ...) enum mr_##enumeration { __VA_ARGS__ };
+#define MR_ENUM(enumeration, ...)           enum mr_##enumeration{__VA_ARGS__};
 #include "schema/events.def"
 #undef MR_ENUM
 #undef MR_VALUE
@@ -81,19 +92,19 @@ enum mr_event_id {
 #undef MR_FIELD
 
 /* struct mr_event_node_interval { uint32_t node; ... }, exactly as it stands in a packet. */
-#define MR_FIELD(type, name, doc)            MR_MEMBER_##type(name)
-#define MR_MEMBER_u8(name)                   mr_type_u8 name;
-#define MR_MEMBER_u16(name)                  mr_type_u16 name;
-#define MR_MEMBER_u32(name)                  mr_type_u32 name;
-#define MR_MEMBER_u48(name)                  mr_type_u48 name;
-#define MR_MEMBER_u64(name)                  mr_type_u64 name;
-#define MR_MEMBER_i32(name)                  mr_type_i32 name;
-#define MR_MEMBER_i64(name)                  mr_type_i64 name;
-#define MR_MEMBER_f64(name)                  mr_type_f64 name;
-#define MR_MEMBER_str(name)                  char name[0];
-#define MR_EVENT(id, name, level, doc, ...)                                                        \
-	struct mr_event_##name {                                                                   \
-		__VA_ARGS__                                                                        \
+#define MR_FIELD(type, name, doc) MR_MEMBER_##type(name)
+#define MR_MEMBER_u8(name)        mr_type_u8 name;
+#define MR_MEMBER_u16(name)       mr_type_u16 name;
+#define MR_MEMBER_u32(name)       mr_type_u32 name;
+#define MR_MEMBER_u48(name)       mr_type_u48 name;
+#define MR_MEMBER_u64(name)       mr_type_u64 name;
+#define MR_MEMBER_i32(name)       mr_type_i32 name;
+#define MR_MEMBER_i64(name)       mr_type_i64 name;
+#define MR_MEMBER_f64(name)       mr_type_f64 name;
+#define MR_MEMBER_str(name)       char name[0];
+#define MR_EVENT(id, name, level, doc, ...) \
+	struct mr_event_##name {            \
+		__VA_ARGS__                 \
 	} __attribute__((packed));
 #include "schema/events.def"
 #undef MR_EVENT
@@ -130,7 +141,7 @@ struct mr_field_desc {
 	const char *doc;
 	const struct mr_enum_desc *enumeration; /* NULL unless the field is one */
 	enum mr_id_kind id_of;                  /* MR_ID_none unless the field is an id */
-	enum mr_type type; /* fields follow one another without padding */
+	enum mr_type type;                      /* fields follow one another without padding */
 };
 
 struct mr_event_desc {

@@ -157,9 +157,9 @@ static void write_main(const char *directory)
 {
 	begin(3, 2, 100, 100, MR_PACKET_EVENTS);
 	packet.discarded = 0;
-	EMIT(process_start, MS(1000), "/bin/train", .process = 2,
-	     .pid = 100, .parent_process = MR_RECORDER_PROCESS, .parent_pid = 50,
-	     .first_definition = 1, .start = 2 * MS(1000), .origin = MR_process_origin_exec);
+	EMIT(process_start, MS(1000), "/bin/train", .process = 2, .pid = 100,
+	     .parent_process = MR_RECORDER_PROCESS, .parent_pid = 50, .first_definition = 1,
+	     .start = 2 * MS(1000), .origin = MR_process_origin_exec);
 	EMIT_BARE(thread_start, MS(1000), "main");
 	EMIT_BARE(runtime_seen, MS(1010), "libOpenCL.so.1");
 	for (uint64_t ms = 1020; ms <= 1030; ms += 10)
@@ -201,9 +201,9 @@ static void write_worker(const char *directory)
 static void write_child(const char *directory)
 {
 	begin(5, 3, 200, 200, MR_PACKET_EVENTS);
-	EMIT(process_start, MS(1001), "/bin/train", .process = 3, .pid = 200,
-	     .parent_process = 2, .parent_pid = 100, .first_definition = CHILD_FIRST,
-	     .start = 2 * MS(1001), .origin = MR_process_origin_fork);
+	EMIT(process_start, MS(1001), "/bin/train", .process = 3, .pid = 200, .parent_process = 2,
+	     .parent_pid = 100, .first_definition = CHILD_FIRST, .start = 2 * MS(1001),
+	     .origin = MR_process_origin_fork);
 	EMIT_BARE(thread_start, MS(1001), "child");
 	EMIT(message_receive, MS(1055), NULL, .channel = CHANNEL, .key = 1, .bytes = 64);
 	node(NODE_SAVE, 1180, 1300);
