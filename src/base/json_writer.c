@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 enum {
 	MAX_DEPTH = 63
@@ -23,35 +24,6 @@ static void new_line(struct mr_json *json)
 	fputc('\n', json->file);
 	for (uint32_t i = 0; i < json->depth; i++)
 		fputs("  ", json->file);
-}
-
-/* Length of the UTF-8 sequence at `text`, or 0 when there is none: over-long forms, surrogates and
- * numbers above U+10FFFF are refused. Stops at the terminating NUL. */
-static size_t utf8_length(const unsigned char *text)
-{
-	unsigned char first = text[0], lowest = 0x80, highest = 0xBF;
-	size_t length;
-	if (first < 0x80)
-		return 1;
-	if (first >= 0xC2 && first <= 0xDF) {
-		length = 2;
-	} else if (first >= 0xE0 && first <= 0xEF) {
-		length = 3;
-		lowest = first == 0xE0 ? 0xA0 : 0x80;
-		highest = first == 0xED ? 0x9F : 0xBF;
-	} else if (first >= 0xF0 && first <= 0xF4) {
-		length = 4;
-		lowest = first == 0xF0 ? 0x90 : 0x80;
-		highest = first == 0xF4 ? 0x8F : 0xBF;
-	} else {
-		return 0;
-	}
-	if (text[1] < lowest || text[1] > highest)
-		return 0;
-	for (size_t i = 2; i < length; i++)
-		if (text[i] < 0x80 || text[i] > 0xBF)
-			return 0;
-	return length;
 }
 
 static void write_ascii(FILE *file, unsigned char character)
@@ -82,7 +54,7 @@ static void write_quoted(FILE *file, const char *value)
 	const unsigned char *text = (const unsigned char *)value;
 	fputc('"', file);
 	while (*text) {
-		size_t length = utf8_length(text);
+		size_t length = mr_utf8_length((const char *)text);
 		if (length == 1)
 			write_ascii(file, *text);
 		else if (length > 1)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* Three digits: 1.23, 12.3, 123. */
 static void print_scaled(char *to, double value, const char *unit)
 {
@@ -61,29 +63,40 @@ void mr_format_percent(char *to, int64_t part, int64_t whole)
 		*to = '\0';
 }
 
-static bool starts_character(char byte)
+/* Length of the character at `text`; *ret_shown tells whether it can be shown as it is. Control
+ * characters and bytes that are no UTF-8 cannot. */
+static size_t character(const char *text, bool *ret_shown)
 {
-	return ((unsigned char)byte & 0xc0) != 0x80;
+	size_t length = mr_utf8_length(text);
+	unsigned char first = (unsigned char)text[0];
+	bool is_control =
+		first < ' ' || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
+	*ret_shown = length > 0 && !is_control;
+	return length ? length : 1;
 }
 
 size_t mr_text_width(const char *text)
 {
 	size_t width = 0;
+	bool shown;
 
-	for (; *text; text++)
-		width += starts_character(*text);
+	for (; *text; text += character(text, &shown))
+		width++;
 	return width;
 }
 
 /* Copies columns [first, end). */
 static char *copy_columns(char *to, const char *text, size_t first, size_t end)
 {
-	size_t column = 0;
+	for (size_t column = 0; *text && column < end; column++) {
+		bool shown;
+		size_t length = character(text, &shown);
 
-	for (; *text; text++) {
-		column += starts_character(*text);
-		if (column > first && column <= end)
-			*to++ = (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text;
+		if (column >= first && shown)
+			to = mempcpy(to, text, length);
+		else if (column >= first)
+			*to++ = '?';
+		text += length;
 	}
 	return to;
 }

@@ -21,11 +21,12 @@ void mr_format_count(char *to, int64_t count);
 /* "12.3%" of the whole; "" where there is no whole. */
 void mr_format_percent(char *to, int64_t part, int64_t whole);
 
-/* Columns that a text takes: code points, control characters (shown as ?) included. */
+/* Columns that a text takes: code points, and one for each control character or byte that is no UTF-8
+ * (shown as ?). */
 size_t mr_text_width(const char *text);
 
-/* Copies a text of at most `width` columns: longer ones lose their middle, control characters
- * become ?. `to` has room for 4 * width + 4 bytes. */
+/* Copies a text of at most `width` columns: longer ones lose their middle, what cannot
+ * be shown becomes ?. `to` has room for 4 * width + 4 bytes. */
 void mr_text_fit(char *to, const char *text, size_t width);
 
 #endif

@@ -227,6 +227,12 @@ static void test_fit(void **state)
 	check_fit("äöüäöü", 6, "äöüäöü");
 	check_fit("äöüäöüß", 6, "äö..üß");
 	check_fit("abc", 0, "..");
+	check_fit("a\x80\x80", 6, "a??");
+	check_fit("a\xc2\x85z", 6, "a?z");
+	char flood[4000];
+	memset(flood, 0x80, sizeof flood - 1);
+	flood[sizeof flood - 1] = 0;
+	check_fit(flood, 6, "??..??"); /* bytes that begin no character count as well */
 }
 
 static char *print_table(const struct mr_finding_table *table, uint32_t width)
