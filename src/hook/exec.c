@@ -199,9 +199,12 @@ static int execute(const struct request *request, int folder, const char *progra
 		errno = saved_errno;
 		return result;
 	}
-	note_exec(program);
-	if (!wish.is_traced)
-		mr_process_note_untraced((uint32_t)getpid(), program, reason);
+	/* A shell tries one folder of PATH after the other: only what can be executed is worth a note. */
+	if (faccessat(folder, program, X_OK, AT_EACCESS) == 0) {
+		note_exec(program);
+		if (!wish.is_traced)
+			mr_process_note_untraced((uint32_t)getpid(), program, reason);
+	}
 	return run_in_environment(request, old, &wish, saved_errno);
 }
 
