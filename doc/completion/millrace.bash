@@ -39,7 +39,8 @@ _millrace() {
         previous=${COMP_WORDS[COMP_CWORD-2]}
     fi
     value=$(awk -F'\t' -v option="$previous" '$1 == option || $2 == option { print $3 }' <<<"$options")
-    if [[ $value == *'|'* ]]; then
+    # Words to choose from; in capitals it is only a description, such as SIZE|TIME.
+    if [[ $value == *'|'* && $value != *[[:upper:]]* ]]; then
         _millrace_words "${value//|/ }" "$current"
     elif [[ $current == -* ]]; then
         _millrace_words "$(cut -f1 <<<"$options")" "$current"
