@@ -2,9 +2,9 @@
 #
 # The front door: every target calls meson, ninja or a script in tools/. `make help` lists them.
 
-BUILD        := build
-PREFIX       ?= /usr/local
-FUZZ_SECONDS ?= 20
+BUILD         := build
+FUZZ_SECONDS  ?= 20
+PREFIX_OPTION := $(if $(PREFIX),-Dprefix=$(abspath $(PREFIX)))
 
 export FUZZ_SECONDS
 
@@ -15,7 +15,7 @@ all: $(BUILD)/build.ninja ## build into build/
 
 $(BUILD)/build.ninja:
 	@tools/setup build
-	@meson setup $(BUILD) --prefix=$(PREFIX)
+	@meson setup $(BUILD) $(PREFIX_OPTION)
 
 demo: all ## trace the example pipeline and report on it
 	@rm -rf $(BUILD)/demo.mill
@@ -51,7 +51,8 @@ format: ## format all C sources
 format-check: ## complain about C sources that are not formatted
 	@tools/format --check
 
-install: all ## install under PREFIX (DESTDIR is honoured)
+install: $(BUILD)/build.ninja ## install under PREFIX=/usr/local (DESTDIR is honoured)
+	@$(if $(PREFIX),meson configure $(BUILD) $(PREFIX_OPTION))
 	@meson install -C $(BUILD)
 
 clean: ## remove what was built

@@ -37,6 +37,7 @@ static int add_events(const struct mr_model *model, struct mr_findings *findings
 
 static void fill_process(const struct mr_model *model, uint32_t index, union mr_value *cells)
 {
+	static const char *const ends[] = {"not seen", "exit", "exec"};
 	const struct mr_process *process = &model->survey->processes.items[index];
 	bool is_recorder = process->number == MR_RECORDER_PROCESS;
 	const char *program = process->program ? mr_model_text(model, process->program) : "?";
@@ -47,7 +48,7 @@ static void fill_process(const struct mr_model *model, uint32_t index, union mr_
 	cells[3].number = process->thread_count;
 	cells[4].number = (int64_t)process->event_count;
 	cells[5].number = process->last_ns - process->first_ns;
-	cells[6].text = is_recorder ? "" : process->ended ? "yes" : "no";
+	cells[6].text = is_recorder ? "" : ends[process->end];
 }
 
 /* By number. The recorder's own stream is listed too, so that the events sum up. */

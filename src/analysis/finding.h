@@ -34,12 +34,14 @@ enum mr_unit {
 	MR_UNIT_COUNT,
 	MR_UNIT_NS,
 	MR_UNIT_BYTES,
+	MR_UNIT_PERMILLE,
 	MR_UNIT_NUMBER, /* a name that is a number: pid, id; never grouped or summed */
 };
 
 enum mr_column_flags {
 	MR_COLUMN_BREAKDOWN = 1 << 0, /* rows sum to table->wholes of the column */
 	MR_COLUMN_SUM = 1 << 1,       /* rows may be added up, to no particular whole */
+	MR_COLUMN_SPARE = 1 << 2,     /* left out of a text that is too wide */
 };
 
 struct mr_finding_column {
@@ -65,6 +67,7 @@ struct mr_finding_table {
 	uint32_t row_count;
 	union mr_value *values; /* row by row */
 	int64_t *wholes;        /* by column; 0 where it is no breakdown */
+	bool is_repetition;     /* says what the table before it says: texts leave it out */
 };
 
 struct mr_sentence {

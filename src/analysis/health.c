@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/loss.h"
 #include "base/error.h"
 
 /* What every part below needs. */
@@ -22,17 +23,6 @@ static const char *plural(uint64_t count)
 }
 
 /* ---- what was lost ------------------------------------------------------------------------------ */
-
-/* Packets, loss events and manifest each tell of the same losses; what one misses another may know. */
-static uint64_t count_lost(const struct mr_model *model)
-{
-	uint64_t told = mr_max(model->survey->discarded_events, model->manifest->lost_events);
-	uint64_t by_reason = 0;
-
-	for (size_t i = 0; i < mr_countof(model->survey->losses); i++)
-		by_reason += model->survey->losses[i];
-	return mr_max(told, by_reason);
-}
 
 static const struct mr_enum_desc *find_enum(const char *name)
 {
@@ -79,7 +69,7 @@ static int tabulate_losses(struct health *health, uint64_t lost)
 static int tell_losses(struct health *health)
 {
 	const struct mr_model *model = health->model;
-	uint64_t lost = count_lost(model);
+	uint64_t lost = mr_count_lost_events(model);
 
 	if (model->manifest->lost_definitions &&
 	    say(health, MR_SEVERITY_WARNING,
@@ -147,6 +137,19 @@ static int tell_damage(struct health *health)
 		   trace->damage_count, plural(trace->damage_count));
 }
 
+/* What was cut off at the end of a packet, or whole files that are gone, leaves no damage to see. */
+static int tell_missing_bytes(struct health *health)
+{
+	uint64_t missing = mr_count_missing_bytes(health->model);
+
+	if (missing == 0)
+		return 0;
+	return say(health, MR_SEVERITY_WARNING,
+		   "%" PRIu64 " byte%s of events that were recorded %s missing: files were removed or "
+		   "cut since.",
+		   missing, plural(missing), missing == 1 ? "is" : "are");
+}
+
 /* ---- what was not traced ------------------------------------------------------------------------ */
 
 static int tell_untraced(struct health *health)
@@ -190,24 +193,13 @@ static int tell_unseen(struct health *health)
 		   "are known that traced programs started in the usual ways.");
 }
 
-/* Nothing of the program itself: say what could have been expected. */
 static int tell_empty(struct health *health)
 {
-	const struct mr_survey *survey = health->model->survey;
-	const char *seen = survey->runtimes_seen.count
-				   ? mr_survey_text(survey, survey->runtimes_seen.items[0])
-				   : NULL;
+	char sentence[MR_EMPTY_BYTES];
 
-	for (int id = 0; id < 256; id++)
-		if (survey->event_counts[id] && mr_event_table[id].level != MR_LEVEL_core)
-			return 0;
-	if (seen)
-		return say(health, MR_SEVERITY_WARNING,
-			   "Nothing was traced inside the program, although it loaded %s%s.", seen,
-			   survey->runtimes_seen.count > 1 ? " and others" : "");
-	return say(health, MR_SEVERITY_WARNING,
-		   "Nothing was traced inside the program: it loaded no known framework or GPU "
-		   "runtime and has no annotations (millrace.h).");
+	if (!mr_explain_empty(health->model, sentence))
+		return 0;
+	return say(health, MR_SEVERITY_WARNING, "%s", sentence);
 }
 
 /* ---- how the recording went --------------------------------------------------------------------- */
@@ -224,7 +216,12 @@ static int tell_state(struct health *health)
 		return 0;
 	if (strcmp(state, "recording") == 0)
 		return say(health, MR_SEVERITY_WARNING,
-			   "The recording is still going on: this is what was written so far.");
+			   "The recording has not ended, and this is what was written so far: while "
+			   "it goes on, 'millrace snapshot' takes all of it.");
+	if (strcmp(state, "lost") == 0)
+		return say(health, MR_SEVERITY_WARNING,
+			   "The recorder was killed and its buffer is gone: the last events are "
+			   "missing.");
 	if (strcmp(state, "recovered") == 0)
 		return say(health, MR_SEVERITY_NOTE,
 			   "The recorder was killed; its trace was recovered.");
@@ -240,6 +237,12 @@ static int tell_count(struct health *health, uint64_t count, enum mr_severity se
 	if (count == 0)
 		return 0;
 	return say(health, severity, "%" PRIu64 " %s.", count, count == 1 ? one : many);
+}
+
+/* Definitions and clock samples of a recording that goes on are still on their way to the disk. */
+static bool is_going_on(const struct mr_model *model)
+{
+	return model->manifest->state && strcmp(model->manifest->state, "recording") == 0;
 }
 
 static int tell_anomalies(struct health *health)
@@ -259,7 +262,7 @@ static int tell_anomalies(struct health *health)
 		 "events are of kinds this version does not know"},
 		{survey->definitions.impossible, MR_SEVERITY_WARNING,
 		 "definition has an id that cannot be", "definitions have an id that cannot be"},
-		{anomalies->undefined, MR_SEVERITY_WARNING,
+		{is_going_on(health->model) ? 0 : anomalies->undefined, MR_SEVERITY_WARNING,
 		 "execution is of a node that was not defined",
 		 "executions are of nodes that were not defined"},
 		{anomalies->unplaced, MR_SEVERITY_WARNING,
@@ -290,6 +293,8 @@ static int tell_clocks(struct health *health)
 	uint64_t bound = mr_clock_max_bound_ns(survey->clocks->user, survey->first_user_ticks,
 					       survey->last_user_ticks);
 
+	if (bound == MR_CLOCK_BOUND_UNKNOWN && is_going_on(health->model))
+		return 0;
 	if (bound == MR_CLOCK_BOUND_UNKNOWN)
 		return say(
 			health, MR_SEVERITY_WARNING,
@@ -325,8 +330,9 @@ int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings
 	typedef int tell(struct health * health);
 	/* tell_clocks() wants to know what the others before it found. */
 	static tell *const parts[] = {
-		tell_state,    tell_empty,     tell_losses, tell_missing, tell_damage,
-		tell_untraced, tell_anomalies, tell_clocks, tell_unseen,  tell_levels,
+		tell_state,  tell_empty,         tell_losses,   tell_missing,
+		tell_damage, tell_missing_bytes, tell_untraced, tell_anomalies,
+		tell_clocks, tell_unseen,        tell_levels,
 	};
 	struct health health = {model, findings,
 				mr_findings_add(findings, "health", "Trace health")};

@@ -6,40 +6,44 @@
 
 /* Columns of every table of statistics, after those that name the group. Where intervals nest, the
  * self times divide the whole and totals count nested ones twice. */
-#define DISTRIBUTION_COLUMNS                                                        \
-	{"mean_ns", "mean", MR_UNIT_NS, 0}, {"p50_ns", "p50", MR_UNIT_NS, 0},       \
-		{"p95_ns", "p95", MR_UNIT_NS, 0}, {"p99_ns", "p99", MR_UNIT_NS, 0}, \
-	{                                                                           \
-		"max_ns", "max", MR_UNIT_NS, 0                                      \
-	}
-#define FLAT_COLUMNS                                      \
-	{"count", "count", MR_UNIT_COUNT, MR_COLUMN_SUM}, \
-		{"total_ns", "total", MR_UNIT_NS, MR_COLUMN_BREAKDOWN}, DISTRIBUTION_COLUMNS
-#define NESTED_COLUMNS                                                \
-	{"count", "count", MR_UNIT_COUNT, MR_COLUMN_SUM},             \
-		{"self_ns", "self", MR_UNIT_NS, MR_COLUMN_BREAKDOWN}, \
-		{"total_ns", "total", MR_UNIT_NS, MR_COLUMN_SUM}, DISTRIBUTION_COLUMNS
+/* clang-format off */
+#define DISTRIBUTION_COLUMNS(flags)                      \
+	{"mean_ns", "mean", MR_UNIT_NS, MR_COLUMN_SPARE}, \
+	{"p50_ns", "p50", MR_UNIT_NS, flags},            \
+	{"p95_ns", "p95", MR_UNIT_NS, MR_COLUMN_SPARE},  \
+	{"p99_ns", "p99", MR_UNIT_NS, flags},            \
+	{"max_ns", "max", MR_UNIT_NS, flags}
+#define FLAT_COLUMNS                                           \
+	{"count", "count", MR_UNIT_COUNT, MR_COLUMN_SUM},       \
+	{"total_ns", "total", MR_UNIT_NS, MR_COLUMN_BREAKDOWN}, \
+	DISTRIBUTION_COLUMNS(0)
+#define NESTED_COLUMNS(flags)                                \
+	{"count", "count", MR_UNIT_COUNT, MR_COLUMN_SUM},     \
+	{"self_ns", "self", MR_UNIT_NS, MR_COLUMN_BREAKDOWN}, \
+	{"total_ns", "total", MR_UNIT_NS, MR_COLUMN_SUM},     \
+	DISTRIBUTION_COLUMNS(flags)
 
 enum {
 	EVIDENCE = 3,
 };
 
-/* clang-format off */
 static const struct mr_finding_column node_columns[] = {
 	{"node", "node", MR_UNIT_TEXT, 0},
 	{"type", "type", MR_UNIT_TEXT, 0},
 	{"graph", "graph", MR_UNIT_TEXT, 0},
-	NESTED_COLUMNS,
+	NESTED_COLUMNS(0),
 };
 static const struct mr_finding_column type_columns[] = {
 	{"type", "type", MR_UNIT_TEXT, 0},
-	NESTED_COLUMNS,
+	NESTED_COLUMNS(0),
 };
 static const struct mr_finding_column thread_columns[] = {
 	{"thread", "thread", MR_UNIT_TEXT, 0},
 	{"pid", "pid", MR_UNIT_NUMBER, 0},
 	{"tid", "tid", MR_UNIT_NUMBER, 0},
-	NESTED_COLUMNS,
+	NESTED_COLUMNS(MR_COLUMN_SPARE),
+	{"span_ns", "span", MR_UNIT_NS, 0},
+	{"busy", "busy", MR_UNIT_PERMILLE, 0},
 };
 static const struct mr_finding_column step_columns[] = {
 	{"thread", "thread", MR_UNIT_TEXT, 0},
@@ -49,7 +53,7 @@ static const struct mr_finding_column step_columns[] = {
 };
 static const struct mr_finding_column call_columns[] = {
 	{"function", "function", MR_UNIT_TEXT, 0},
-	NESTED_COLUMNS,
+	NESTED_COLUMNS(0),
 };
 static const struct mr_finding_column device_operation_columns[] = {
 	{"name", "name", MR_UNIT_TEXT, 0},
@@ -135,13 +139,18 @@ struct node_group {
 	uint32_t graph_name;
 };
 
+static const char *node_text(const struct mr_model *model, uint32_t name)
+{
+	return name ? mr_model_text(model, name) : "(not defined)";
+}
+
 static void name_node(const struct mr_model *model, const void *groups, uint32_t group,
 		      union mr_value *cells)
 {
 	const struct mr_strings *keys = groups;
 	const struct node_group *node = (const void *)mr_strings_text(keys, group);
 
-	cells[0].text = node->name ? mr_model_text(model, node->name) : "(not defined)";
+	cells[0].text = node_text(model, node->name);
 	cells[1].text = mr_model_text(model, node->type);
 	cells[2].text = mr_model_text(model, node->graph_name);
 }
@@ -191,7 +200,7 @@ static int prove_longest(const struct mr_model *model, struct mr_finding *findin
 		const struct mr_node *node =
 			&model->survey->definitions.nodes.items[executions->node[row]];
 		struct mr_evidence evidence = {
-			.what = mr_model_text(model, node->name),
+			.what = node_text(model, node->name),
 			.track = executions->track[row],
 			.pid = model->survey->processes.items[track->process].pid,
 			.tid = track->tid,
@@ -260,10 +269,11 @@ static uint32_t *make_identity(size_t count)
 	return identity;
 }
 
-/* By thread, of executions (nested) or steps (flat). */
+/* By thread, of executions (nested) or steps (flat). *ret_statistics, if wanted, is the caller's. */
 static int add_threads(const struct mr_model *model, struct mr_findings *findings,
 		       struct mr_finding *finding, const struct mr_finding_column *columns,
-		       uint32_t column_count, struct mr_statistics_input input)
+		       uint32_t column_count, struct mr_statistics_input input,
+		       struct mr_statistic **ret_statistics)
 {
 	size_t track_count = model->survey->tracks.count;
 	mr_auto(free) uint32_t *identity = make_identity(track_count);
@@ -281,36 +291,59 @@ static int add_threads(const struct mr_model *model, struct mr_findings *finding
 		.name = name_track,
 		.input = input,
 	};
-	return add_breakdown(model, findings, finding, &by_thread, NULL, NULL);
+	uint32_t count;
+	return add_breakdown(model, findings, finding, &by_thread, ret_statistics, &count);
 }
 
-/* Where every type has one node, the table by type says what the table by node has said. */
-static void drop_repetition(struct mr_finding *finding)
+/* How much of its life each thread of the last table spent in nodes: the rest went to something else. */
+static void add_busy(const struct mr_model *model, const struct mr_finding *finding,
+		     const struct mr_statistic *statistics)
 {
-	size_t last = finding->tables.count - 1;
+	const struct mr_finding_table *table = finding->tables.items[finding->tables.count - 1];
 
-	if (finding->tables.items[last]->row_count == finding->tables.items[last - 1]->row_count)
-		finding->tables.count--;
+	for (uint32_t row = 0; row < table->row_count; row++) {
+		const struct mr_track *track = &model->survey->tracks.items[statistics[row].group];
+		union mr_value *cells =
+			mr_finding_value(table, row, mr_countof(thread_columns) - 2);
+		int64_t span_ns = track->last_ns - track->first_ns;
+
+		cells[0].number = span_ns;
+		cells[1].number = span_ns > 0 ? (int64_t)((__int128)statistics[row].self_ns * 1000 /
+							  span_ns)
+					      : MR_NO_VALUE;
+	}
+}
+
+static int add_node_threads(const struct mr_model *model, struct mr_findings *findings,
+			    struct mr_finding *finding)
+{
+	const struct mr_node_executions *executions = &model->node_executions;
+	const struct mr_statistics_input input = {.row_count = executions->table.count,
+						  .duration_ns = executions->duration_ns,
+						  .self_ns = executions->self_ns,
+						  .key = executions->track};
+	mr_auto(free) struct mr_statistic *statistics = NULL;
+	int result = add_threads(model, findings, finding, thread_columns,
+				 mr_countof(thread_columns), input, &statistics);
+
+	if (result == 0)
+		add_busy(model, finding, statistics);
+	return result;
 }
 
 static int add_tables(const struct mr_model *model, struct mr_findings *findings,
 		      struct mr_finding *finding, struct mr_strings *keys, uint32_t *group_of)
 {
-	const struct mr_node_executions *executions = &model->node_executions;
 	int result = add_nodes(model, findings, finding, keys, group_of);
 
 	if (result == 0)
 		result = add_types(model, findings, finding, group_of);
-	if (result == 0)
-		drop_repetition(finding);
-	if (result == 0)
-		result = add_threads(
-			model, findings, finding, thread_columns, mr_countof(thread_columns),
-			(struct mr_statistics_input){.row_count = executions->table.count,
-						     .duration_ns = executions->duration_ns,
-						     .self_ns = executions->self_ns,
-						     .key = executions->track});
-	return result;
+	if (result < 0)
+		return result;
+	/* Where every type has one node, the table by type says what the table by node has said. */
+	struct mr_finding_table **tables = finding->tables.items;
+	tables[1]->is_repetition = tables[1]->row_count == tables[0]->row_count;
+	return add_node_threads(model, findings, finding);
 }
 
 static int analyse_nodes(const struct mr_model *model, struct mr_findings *findings)
@@ -326,7 +359,11 @@ static int analyse_nodes(const struct mr_model *model, struct mr_findings *findi
 	if (model->node_executions.table.count == 0)
 		return mr_finding_say(findings, finding, MR_SEVERITY_NOTE,
 				      "No execution of a dataflow node was recorded.");
-	int result = add_tables(model, findings, finding, &keys, group_of);
+	int result = mr_finding_say(findings, finding, MR_SEVERITY_FINE,
+				    "Times are wall times: they include waiting, and being kept "
+				    "from a processor.");
+	if (result == 0)
+		result = add_tables(model, findings, finding, &keys, group_of);
 	mr_strings_free(&keys);
 	return result;
 }
@@ -345,7 +382,8 @@ static int analyse_steps(const struct mr_model *model, struct mr_findings *findi
 	return add_threads(model, findings, finding, step_columns, mr_countof(step_columns),
 			   (struct mr_statistics_input){.row_count = steps->table.count,
 							.duration_ns = steps->duration_ns,
-							.key = steps->track});
+							.key = steps->track},
+			   NULL);
 }
 
 /* Statistics of a table by a column of strings. */

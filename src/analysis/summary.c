@@ -3,30 +3,8 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <string.h>
 
-static bool is_plain(const char *word)
-{
-	return *word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					  "0123456789_@%+=:,./-")] == '\0';
-}
-
-/* Appends a word, quoted where a shell would otherwise read it differently. */
-static void append_quoted(FILE *text, const char *word)
-{
-	if (is_plain(word)) {
-		fputs(word, text);
-		return;
-	}
-	fputc('\'', text);
-	for (; *word; word++) {
-		if (*word == '\'')
-			fputs("'\\''", text);
-		else
-			fputc(*word, text);
-	}
-	fputc('\'', text);
-}
+#include "base/quote.h"
 
 static int join_command(const struct mr_manifest *manifest, struct mr_region *region,
 			const char **ret_command)
@@ -42,12 +20,34 @@ static int join_command(const struct mr_manifest *manifest, struct mr_region *re
 	for (size_t i = 0; i < manifest->command_count; i++) {
 		if (i)
 			fputc(' ', text);
-		append_quoted(text, manifest->command[i]);
+		mr_quote_print(text, manifest->command[i]);
 	}
 	bool is_whole = fclose(text) == 0;
 	*ret_command = is_whole ? mr_region_copy(region, joined, length) : NULL;
 	free(joined);
 	return *ret_command ? 0 : -ENOMEM;
+}
+
+/* The span of the trace where the manifest does not know, or what it says cannot be. */
+static int64_t run_ns(const struct mr_model *model)
+{
+	const struct mr_manifest *manifest = model->manifest;
+	int64_t wall_ns = manifest->duration_ns;
+
+	if (wall_ns <= 0 && (manifest->started_realtime_ns == 0 ||
+			     __builtin_sub_overflow(manifest->ended_realtime_ns,
+						    manifest->started_realtime_ns, &wall_ns)))
+		wall_ns = 0;
+	return wall_ns > 0 ? wall_ns : model->survey->last_ns - model->survey->first_ns;
+}
+
+/* After an exec the same process goes on, though the trace gives it a new number. */
+static bool is_counted(const struct mr_survey *survey, const struct mr_process *process)
+{
+	const struct mr_process *parent = &survey->processes.items[process->parent];
+
+	return process->number != MR_RECORDER_PROCESS &&
+	       (parent == process || parent->pid != process->pid);
 }
 
 int mr_summary_make(const struct mr_model *model, struct mr_region *region,
@@ -58,7 +58,7 @@ int mr_summary_make(const struct mr_model *model, struct mr_region *region,
 	struct mr_summary summary = {
 		.path = model->trace->path,
 		.host = manifest->host,
-		.wall_ns = manifest->ended_realtime_ns - manifest->started_realtime_ns,
+		.wall_ns = run_ns(model),
 		.exit_kind = manifest->exit_kind,
 		.exit_value = manifest->exit_value,
 		.started_realtime_ns = manifest->started_realtime_ns,
@@ -68,10 +68,8 @@ int mr_summary_make(const struct mr_model *model, struct mr_region *region,
 		.event_bytes = model->trace->event_bytes,
 	};
 
-	if (manifest->started_realtime_ns == 0 || summary.wall_ns <= 0)
-		summary.wall_ns = survey->last_ns - survey->first_ns;
 	for (size_t i = 0; i < survey->processes.count; i++)
-		summary.process_count += survey->processes.items[i].number != MR_RECORDER_PROCESS;
+		summary.process_count += is_counted(survey, &survey->processes.items[i]);
 	int result = join_command(manifest, region, &summary.command);
 	if (result == 0)
 		*ret_summary = summary;

@@ -16,7 +16,7 @@ struct mr_summary {
 	int exit_value;
 	int64_t started_realtime_ns; /* 0 if not known */
 	int64_t first_ns;            /* trace clock when the trace begins */
-	uint32_t process_count;      /* that left events */
+	uint32_t process_count;      /* that were traced; by pid */
 	uint32_t thread_count;
 	uint64_t event_count;
 	uint64_t event_bytes;

@@ -87,6 +87,8 @@ static void end_value(struct mr_json *json)
 {
 	if (json->depth == 0)
 		fputc('\n', json->file);
+	if (mr_unlikely(ferror(json->file)) && !json->error)
+		json->error = errno;
 }
 
 static void begin_level(struct mr_json *json, const char *key, bool is_object)
@@ -121,9 +123,9 @@ void mr_json_start(struct mr_json *json, FILE *file, enum mr_json_style style)
 int mr_json_finish(struct mr_json *json)
 {
 	assert(json->depth == 0);
-	if (fflush(json->file) != 0 || ferror(json->file))
-		return mr_fail(EIO, "JSON output cannot be written");
-	return 0;
+	if (fflush(json->file) != 0 && !json->error)
+		json->error = errno;
+	return json->error ? mr_fail_errno(json->error, "JSON output cannot be written") : 0;
 }
 
 void mr_json_begin_object(struct mr_json *json, const char *key)

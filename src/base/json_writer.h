@@ -36,11 +36,12 @@ struct mr_json {
 	uint32_t depth;
 	uint64_t is_object; /* bit d: level d is an object, else an array */
 	uint64_t has_items; /* bit d: something was written at level d */
+	int error;          /* errno of the first write that failed; 0: none */
 };
 
 void mr_json_start(struct mr_json *json, FILE *file, enum mr_json_style style);
 
-/* Flushes; 0, or -EIO with a cause when anything could not be written. */
+/* Flushes; 0, or a negative errno with a cause when anything could not be written. */
 int mr_json_finish(struct mr_json *json);
 
 void mr_json_begin_object(struct mr_json *json, const char *key);

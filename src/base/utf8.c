@@ -28,3 +28,13 @@ size_t mr_utf8_length(const char *sequence)
 			return 0;
 	return length;
 }
+
+size_t mr_utf8_character(const char *text, bool *ret_shown)
+{
+	size_t length = mr_utf8_length(text);
+	unsigned char first = (unsigned char)text[0];
+	bool is_control =
+		first < ' ' || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
+	*ret_shown = length > 0 && !is_control;
+	return length ? length : 1;
+}

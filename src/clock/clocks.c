@@ -10,6 +10,7 @@
 #include "schema/schema.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
+#define MAX_EPOCH_NS  (INT64_MAX - MR_CLOCK_MAX_NS)
 
 typedef mr_vec(struct mr_clock_knot) knot_list;
 
@@ -48,7 +49,12 @@ static __int128 linear_ns(const struct mr_metadata_clock *clock, uint64_t ticks)
 
 int64_t mr_clocks_epoch_ns(const struct mr_clocks *clocks)
 {
-	return (int64_t)linear_ns(&clocks->metadata.monotonic, 0);
+	__int128 epoch_ns = linear_ns(&clocks->metadata.monotonic, 0);
+
+	/* So far that every time of the trace can be added to it. */
+	return epoch_ns > MAX_EPOCH_NS	  ? MAX_EPOCH_NS
+	       : epoch_ns < -MAX_EPOCH_NS ? -MAX_EPOCH_NS
+					  : (int64_t)epoch_ns;
 }
 
 static uint64_t linear_distance(const struct mr_clocks *clocks, uint64_t ticks)

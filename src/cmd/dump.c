@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "base/utf8.h"
 #include "cmd/command.h"
 #include "cmd/trace_argument.h"
 #include "model/survey.h"
@@ -135,13 +136,15 @@ static int64_t as_signed(const struct field *field)
 static void print_quoted(const char *text)
 {
 	putchar('"');
-	for (; *text; text++) {
+	while (*text) {
+		bool shown;
+		size_t length = mr_utf8_character(text, &shown);
+
 		if (*text == '"' || *text == '\\')
-			printf("\\%c", *text);
-		else if ((unsigned char)*text < ' ' || *text == 0x7f)
-			printf("\\x%02x", (unsigned char)*text);
-		else
-			putchar(*text);
+			putchar('\\');
+		for (size_t i = 0; i < length; i++)
+			printf(shown ? "%c" : "\\x%02x", (unsigned char)text[i]);
+		text += length;
 	}
 	putchar('"');
 }
@@ -291,6 +294,24 @@ static int print_events(const struct mr_survey *survey, struct mr_merge *merge)
 	return given.json ? mr_json_finish(&json) : 0;
 }
 
+/* On stderr, as standard output may be meant for a program. */
+static void tell_damage(const struct mr_survey *survey, struct mr_merge *merge)
+{
+	uint64_t malformed = mr_merge_malformed_packets(merge);
+
+	if (survey->trace->damage_count)
+		fprintf(stderr,
+			"millrace: %" PRIu64 " bytes in %u place%s could not be read: see "
+			"'millrace info'\n",
+			survey->lost_bytes, survey->trace->damage_count,
+			survey->trace->damage_count == 1 ? "" : "s");
+	if (malformed)
+		fprintf(stderr,
+			"millrace: %" PRIu64 " packet%s given up at an event that cannot be: see "
+			"'millrace info'\n",
+			malformed, malformed == 1 ? " was" : "s were");
+}
+
 static int dump(const struct mr_trace *trace)
 {
 	struct mr_survey *survey;
@@ -302,6 +323,7 @@ static int dump(const struct mr_trace *trace)
 	result = mr_merge_start(trace, NULL, mr_clocks_stream_to_ns, survey->clocks, &merge);
 	if (result == 0) {
 		result = print_events(survey, merge);
+		tell_damage(survey, merge);
 		mr_merge_free(merge);
 	}
 	mr_survey_free(survey);

@@ -11,8 +11,9 @@
  * Each has to be wrapped: inside libc they call one another directly. system() and popen() need
  * nothing: they start /bin/sh, into which the library goes by the inherited environment.
  *
- * All of it may run in a signal handler, in the child of a vfork (whose memory is its parent's) or of a
- * fork in a program with threads: no allocation, no lock, errno as the real function leaves it.
+ * All of it may run in a signal handler, on a small stack, in the child of a vfork (whose memory is its
+ * parent's) or of a fork in a program with threads: nothing of the C library that allocates or locks, little
+ * stack, errno as the real function leaves it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,10 +30,19 @@
 #include "hook/target.h"
 #include "record/recorder.h"
 
-enum {
-	STACK_BYTES = 64 << 10,     /* an environment larger than this gets memory of its own */
-	DESCRIPTOR_PATH_BYTES = 32, /* "/proc/self/fd/N" */
+/* Memory for one call, straight from the system; the environment follows. Given back when the call returns.
+ * The child of a vfork that executes its program cannot do so, and the memory is its parent's: so the
+ * thread remembers it, for its next call. A user that is gone is told by its pid from one that a signal
+ * handler interrupted. */
+struct scratch {
+	size_t bytes;
+	pid_t user;
+	char path[PATH_MAX];
+	struct mr_target_scratch target;
+	void *environment[];
 };
+
+static _Thread_local struct scratch *last_scratch __attribute__((tls_model("initial-exec")));
 
 /* The ways there are to execute a program; the others are reduced to these. */
 #define WAYS(way) \
@@ -111,12 +121,50 @@ static bool is_spawn(const struct request *request)
 	return request->way == WAY_posix_spawn || request->way == WAY_posix_spawnp;
 }
 
-/* Not so in the child of a vfork, which uses the memory and the place in the arena of its parent. */
+static struct scratch *new_scratch(size_t bytes)
+{
+	struct scratch *scratch =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (scratch == MAP_FAILED)
+		return NULL;
+	scratch->bytes = bytes;
+	return scratch;
+}
+
+/* NULL if there is no memory: the program is then executed as if we were not there. */
+static struct scratch *take_scratch(size_t environment_bytes)
+{
+	size_t bytes = sizeof(struct scratch) + environment_bytes;
+	pid_t self = getpid();
+	struct scratch *last = last_scratch;
+	if (last && last->user != self) {
+		last_scratch = NULL;
+		munmap(last, last->bytes);
+	}
+	struct scratch *taken = new_scratch(bytes);
+	if (!taken)
+		return NULL;
+	taken->user = self;
+	if (!last_scratch) /* else a signal handler interrupted its user */
+		last_scratch = taken;
+	return taken;
+}
+
+static void give_back(struct scratch *scratch)
+{
+	int saved_errno = errno;
+	if (scratch == last_scratch)
+		last_scratch = NULL;
+	munmap(scratch, scratch->bytes);
+	errno = saved_errno;
+}
+
+/* Not so in the child of a vfork, which uses the memory and the place in the arena of its parent; nor in
+ * a forked child that has recorded nothing: to execute something is no reason to attach. */
 static bool is_own_process(void)
 {
-	return mr_this_process.generation == 0 ||
-	       mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid ==
-		       (uint32_t)getpid();
+	return mr_this_process.generation != 0 &&
+	       mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid == (uint32_t)getpid();
 }
 
 /* Before a process replaces its program. */
@@ -124,80 +172,61 @@ static void note_exec(const char *program)
 {
 	if (!mr_level_is_on(MR_LEVEL_core) || !is_own_process())
 		return;
-	/* A forked child has its parent's libraries, and perhaps its dynamic linker's lock, taken by a
-	 * thread that the child does not have. */
-	if (mr_this_process.generation != 0 &&
-	    mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->origin ==
-		    MR_process_origin_exec)
-		mr_seen_note();
-	/* Beside process_start: a child that does nothing else needs no packet for events. */
+	mr_seen_note();
+	/* Among the definitions: a child that does nothing else needs no packet for events. */
 	const struct mr_event_process_exec exec = {};
 	mr_define_event(MR_EVENT_process_exec, &exec, sizeof exec, program);
-}
-
-/* Runs the program in an environment that stands in `memory`. */
-static int run_in(void *memory, const struct request *request, char *const *old,
-		  const struct mr_environment_wish *wish, int saved_errno)
-{
-	char **environment = mr_environment_build(memory, old, wish);
-	errno = saved_errno;
-	return run(request, environment);
-}
-
-static int run_in_environment(const struct request *request, char *const *old,
-			      const struct mr_environment_wish *wish, int saved_errno)
-{
-	size_t bytes = mr_environment_bytes(old, wish);
-	if (bytes <= STACK_BYTES) {
-		char *memory[bytes / sizeof(char *) + 1];
-		return run_in(memory, request, old, wish, saved_errno);
-	}
-	/* In the child of a vfork this outlives a successful call; there is no one to give it back. */
-	void *memory =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED) {
-		errno = saved_errno;
-		return run(request, old);
-	}
-	int result = run_in(memory, request, old, wish, saved_errno);
-	saved_errno = errno;
-	munmap(memory, bytes);
-	errno = saved_errno;
-	return result;
 }
 
 /* The target is harmless: can it also reach the library and the arena, after chroot or setuid? */
 static enum mr_untraced_reason look_around(void)
 {
-	if (faccessat(AT_FDCWD, mr_arena->library_path, R_OK, AT_EACCESS) != 0)
+	if (faccessat(AT_FDCWD, mr_library_path, R_OK, AT_EACCESS) != 0)
 		return MR_UNTRACED_NO_LIBRARY;
-	if (faccessat(AT_FDCWD, mr_arena->arena_path, R_OK | W_OK, AT_EACCESS) != 0)
+	if (faccessat(AT_FDCWD, mr_arena_path, R_OK | W_OK, AT_EACCESS) != 0)
 		return MR_UNTRACED_NO_ARENA;
 	return MR_UNTRACED_NONE;
 }
 
-/* Executes `program`, which is what the request will find, or will fail to. */
-static int execute(const struct request *request, int folder, const char *program, char *const *old)
+/* A spawned program with a relative path may be looked for in another folder than the present one. */
+static bool is_found_elsewhere(const struct request *request, const char *program)
 {
+	return is_spawn(request) && request->actions && program[0] != '/';
+}
+
+static int spawn(const struct request *request, const char *program, char *const *environment,
+		 enum mr_untraced_reason reason)
+{
+	pid_t pid = 0;
+	struct request with_pid = *request;
+	with_pid.ret_pid = &pid;
+	int result = run(&with_pid, environment);
 	int saved_errno = errno;
-	enum mr_untraced_reason reason = mr_target_inspect(folder, program);
+	if (result == 0 && request->ret_pid)
+		*request->ret_pid = pid;
+	if (result == 0 && reason != MR_UNTRACED_NONE)
+		mr_process_note_untraced((uint32_t)pid, program, reason);
+	errno = saved_errno;
+	return result;
+}
+
+/* Executes `program`, which is what the request will find, or will fail to. */
+static int execute(const struct request *request, int folder, const char *program, char *const *old,
+		   struct scratch *scratch, int saved_errno)
+{
+	enum mr_untraced_reason reason =
+		is_found_elsewhere(request, program)
+			? MR_UNTRACED_UNREADABLE
+			: mr_target_inspect(folder, program, &scratch->target);
 	if (reason == MR_UNTRACED_NONE)
 		reason = look_around();
-	const struct mr_environment_wish wish = {.library = mr_arena->library_path,
-						 .arena = mr_arena->arena_path,
+	const struct mr_environment_wish wish = {.library = mr_library_path,
+						 .arena = mr_arena_path,
 						 .is_traced = reason == MR_UNTRACED_NONE};
+	char **environment = mr_environment_build(scratch->environment, old, &wish);
 	if (is_spawn(request)) {
-		pid_t pid = 0;
-		struct request spawn = *request;
-		spawn.ret_pid = &pid;
-		int result = run_in_environment(&spawn, old, &wish, saved_errno);
-		saved_errno = errno;
-		if (result == 0 && request->ret_pid)
-			*request->ret_pid = pid;
-		if (result == 0 && !wish.is_traced)
-			mr_process_note_untraced((uint32_t)pid, program, reason);
 		errno = saved_errno;
-		return result;
+		return spawn(request, program, environment, reason);
 	}
 	/* A shell tries one folder of PATH after the other: only what can be executed is worth a note. */
 	if (faccessat(folder, program, X_OK, AT_EACCESS) == 0) {
@@ -205,47 +234,59 @@ static int execute(const struct request *request, int folder, const char *progra
 		if (!wish.is_traced)
 			mr_process_note_untraced((uint32_t)getpid(), program, reason);
 	}
-	return run_in_environment(request, old, &wish, saved_errno);
+	errno = saved_errno;
+	return run(request, environment);
 }
 
-/* What a name without a slash stands for is found as libc will find it. */
-static int execute_searched(const struct request *request, char *const *old)
+/* "/proc/self/fd/N" */
+static const char *descriptor_path(int descriptor, char *ret_path)
 {
-	char path[PATH_MAX];
-	bool found = mr_target_search(request->file, path, sizeof path);
-	return execute(request, AT_FDCWD, found ? path : request->file, old);
-}
-
-static int execute_descriptor(const struct request *request, char *const *old)
-{
-	char path[DESCRIPTOR_PATH_BYTES] = "/proc/self/fd/";
 	char digits[12];
 	char *at = digits + sizeof digits - 1;
 	*at = 0;
-	unsigned int rest = (unsigned int)request->descriptor;
+	unsigned int rest = (unsigned int)descriptor;
 	do
 		*--at = (char)('0' + rest % 10);
 	while (rest /= 10);
-	strcat(path, at);
-	return execute(request, AT_FDCWD, path, old);
+	strcpy(ret_path, "/proc/self/fd/");
+	return strcat(ret_path, at);
+}
+
+/* Finds out which file it is about, and executes it. */
+static int execute_found(const struct request *request, char *const *old, struct scratch *scratch,
+			 int saved_errno)
+{
+	int folder = request->way == WAY_execveat ? request->descriptor : AT_FDCWD;
+	const char *program = request->file;
+	bool is_searched = request->way == WAY_execvpe || request->way == WAY_posix_spawnp;
+	if (request->way == WAY_fexecve || (request->way == WAY_execveat && !program[0])) {
+		program = descriptor_path(request->descriptor, scratch->path);
+		folder = AT_FDCWD;
+	} else if (is_searched && mr_target_search(program, scratch->path, sizeof scratch->path)) {
+		program = scratch->path;
+	}
+	return execute(request, folder, program, old, scratch, saved_errno);
 }
 
 static int launch(const struct request *request, char *const *old)
 {
 	mr_hook_start();
+	int saved_errno = errno;
 	const char *arena = mr_environment_get(old, "MILLRACE_ARENA");
+	bool has_file = request->file && (request->file[0] || request->way == WAY_execveat);
 	/* A program that is to be recorded by another `millrace record` is left to that one. */
-	if (!mr_arena || (arena && strcmp(arena, mr_arena->arena_path) != 0))
+	if (!mr_arena || (arena && strcmp(arena, mr_arena_path) != 0) ||
+	    (!has_file && request->way != WAY_fexecve))
 		return run(request, old);
-	bool has_file = request->file && request->file[0];
-	if (request->way == WAY_fexecve || (request->way == WAY_execveat && !has_file))
-		return execute_descriptor(request, old);
-	if (!has_file)
+	const struct mr_environment_wish widest = {
+		.library = mr_library_path, .arena = mr_arena_path, .is_traced = true};
+	struct scratch *scratch = take_scratch(mr_environment_bytes(old, &widest));
+	errno = saved_errno;
+	if (!scratch)
 		return run(request, old);
-	if (request->way == WAY_execvpe || request->way == WAY_posix_spawnp)
-		return execute_searched(request, old);
-	int folder = request->way == WAY_execveat ? request->descriptor : AT_FDCWD;
-	return execute(request, folder, request->file, old);
+	int result = execute_found(request, old, scratch, saved_errno);
+	give_back(scratch);
+	return result;
 }
 
 /* ---- the wrappers ------------------------------------------------------------------------------- */

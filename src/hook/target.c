@@ -19,14 +19,30 @@ enum {
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
+#define OWN_LINKER  "/lib64/ld-linux-x86-64.so.2"
 #elif defined(__aarch64__)
 #define OWN_MACHINE EM_AARCH64
+#define OWN_LINKER  "/lib/ld-linux-aarch64.so.1"
 #endif
 
 struct segments {
 	uint32_t count;
 	Elf64_Phdr items[SEGMENTS];
 };
+
+/* What mr_target_scratch holds. */
+struct inspection {
+	char interpreter[SCRIPT_LINE_BYTES]; /* of a script: to be inspected next */
+	union {
+		char bytes[SCRIPT_LINE_BYTES];
+		Elf64_Ehdr elf;
+	} head;
+	struct segments segments;
+	char linker[SCRIPT_LINE_BYTES]; /* path of the dynamic linker */
+	char chunk[LONGEST_MARK + CHUNK_BYTES];
+};
+
+_Static_assert(sizeof(struct inspection) <= sizeof(struct mr_target_scratch), "fits");
 
 /* Names in a program's dynamic string table that tell that a sanitizer has taken over its memory or
  * its threads. (libubsan is missing on purpose: it takes over nothing and minds no company.) */
@@ -122,16 +138,20 @@ static uint64_t file_offset_of(const struct segments *segments, uint64_t address
 	return 0;
 }
 
-/* The GNU C library's dynamic linker is called ld-linux-SOMETHING wherever it is installed. */
-static bool is_gnu_linker(int file, const Elf64_Phdr *interpreter)
+/* The GNU C library's dynamic linker is called ld-linux-SOMETHING wherever it is installed. One that is
+ * not the system's own belongs to another C library, perhaps older than the one we were built with. */
+static bool is_own_linker(int file, const Elf64_Phdr *interpreter, char path[SCRIPT_LINE_BYTES])
 {
-	char path[SCRIPT_LINE_BYTES];
-	size_t bytes = mr_min(interpreter->p_filesz, (uint64_t)sizeof path - 1);
+	size_t bytes = mr_min(interpreter->p_filesz, (uint64_t)SCRIPT_LINE_BYTES - 1);
 	if (!read_at(file, path, bytes, interpreter->p_offset))
 		return false;
 	path[bytes] = 0;
 	const char *slash = strrchr(path, '/');
-	return strncmp(slash ? slash + 1 : path, "ld-linux", strlen("ld-linux")) == 0;
+	if (strncmp(slash ? slash + 1 : path, "ld-linux", strlen("ld-linux")) != 0)
+		return false;
+	struct stat theirs, ours;
+	return stat(OWN_LINKER, &ours) != 0 || stat(path, &theirs) != 0 ||
+	       (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
 }
 
 /* Finds the dynamic string table: its place in the file and its size. */
@@ -168,13 +188,14 @@ static bool has_mark(const char *bytes, size_t count)
 }
 
 /* Names of libraries needed and of symbols both stand in the one table of strings. */
-static bool is_sanitized(int file, const struct segments *segments)
+static bool is_sanitized(int file, const struct segments *segments,
+			 char chunk[LONGEST_MARK + CHUNK_BYTES])
 {
 	uint64_t offset;
 	uint64_t left;
 	if (!find_strings(file, segments, &offset, &left))
 		return false;
-	char chunk[LONGEST_MARK + CHUNK_BYTES] = {0};
+	memset(chunk, 0, LONGEST_MARK);
 	while (left > 0) {
 		size_t count = mr_min(left, (uint64_t)CHUNK_BYTES);
 		if (!read_at(file, chunk + LONGEST_MARK, count, offset))
@@ -189,44 +210,46 @@ static bool is_sanitized(int file, const struct segments *segments)
 	return false;
 }
 
-static enum mr_untraced_reason inspect_elf(int file, const Elf64_Ehdr *header)
+static enum mr_untraced_reason inspect_elf(int file, struct inspection *inspection)
 {
+	const Elf64_Ehdr *header = &inspection->head.elf;
+	struct segments *segments = &inspection->segments;
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != OWN_MACHINE)
 		return MR_UNTRACED_OTHER_CLASS;
-	struct segments segments;
-	if (!read_segments(file, header, &segments))
+	if (!read_segments(file, header, segments))
 		return MR_UNTRACED_NONE;
-	const Elf64_Phdr *interpreter = find_segment(&segments, PT_INTERP);
+	const Elf64_Phdr *interpreter = find_segment(segments, PT_INTERP);
 	if (!interpreter)
 		return MR_UNTRACED_STATIC;
-	if (!is_gnu_linker(file, interpreter))
+	if (!is_own_linker(file, interpreter, inspection->linker))
 		return MR_UNTRACED_OTHER_LIBC;
-	return is_sanitized(file, &segments) ? MR_UNTRACED_SANITIZER : MR_UNTRACED_NONE;
+	return is_sanitized(file, segments, inspection->chunk) ? MR_UNTRACED_SANITIZER
+							       : MR_UNTRACED_NONE;
 }
 
-/* Inspects one file. If it is a script, *ret_interpreter is the file to inspect next, else empty. */
+/* Inspects one file. If it is a script, inspection->interpreter is the file to inspect next, else
+ * empty. */
 static enum mr_untraced_reason inspect_file(int file, const struct stat *status,
-					    char ret_interpreter[SCRIPT_LINE_BYTES])
+					    struct inspection *inspection)
 {
-	union {
-		char bytes[SCRIPT_LINE_BYTES];
-		Elf64_Ehdr elf;
-	} head;
-	ssize_t count = pread(file, &head, sizeof head, 0);
-	ret_interpreter[0] = 0;
+	ssize_t count = pread(file, &inspection->head, sizeof inspection->head, 0);
+	inspection->interpreter[0] = 0;
 	if (count > 0 &&
-	    is_script(head.bytes, mr_min((size_t)count, sizeof head - 1), ret_interpreter))
+	    is_script(inspection->head.bytes, mr_min((size_t)count, sizeof inspection->head - 1),
+		      inspection->interpreter))
 		return MR_UNTRACED_NONE; /* the kernel ignores a script's setuid bit */
 	if (gains_privileges(file, status))
 		return MR_UNTRACED_PRIVILEGED;
-	if (count >= (ssize_t)sizeof head.elf && memcmp(head.bytes, ELFMAG, SELFMAG) == 0)
-		return inspect_elf(file, &head.elf);
+	if (count >= (ssize_t)sizeof inspection->head.elf &&
+	    memcmp(inspection->head.bytes, ELFMAG, SELFMAG) == 0)
+		return inspect_elf(file, inspection);
 	return MR_UNTRACED_NONE;
 }
 
-enum mr_untraced_reason mr_target_inspect(int directory, const char *path)
+enum mr_untraced_reason mr_target_inspect(int directory, const char *path,
+					 struct mr_target_scratch *scratch)
 {
-	char interpreter[SCRIPT_LINE_BYTES];
+	struct inspection *inspection = (struct inspection *)scratch->bytes;
 	for (int level = 0; level < SCRIPT_LEVELS; level++) {
 		struct stat status;
 		/* Opening what is not a regular file might block or disturb a device. */
@@ -234,16 +257,15 @@ enum mr_untraced_reason mr_target_inspect(int directory, const char *path)
 		    faccessat(directory, path, X_OK, AT_EACCESS) != 0)
 			return MR_UNTRACED_NONE;
 		int file = openat(directory, path, O_RDONLY | O_CLOEXEC);
-		if (file < 0 && errno != EACCES)
-			return MR_UNTRACED_NONE;
+		/* It is there: whatever keeps us from looking (EACCES, EMFILE ...), it may be harmed. */
 		if (file < 0)
 			return gains_privileges(file, &status) ? MR_UNTRACED_PRIVILEGED
 							       : MR_UNTRACED_UNREADABLE;
-		enum mr_untraced_reason reason = inspect_file(file, &status, interpreter);
+		enum mr_untraced_reason reason = inspect_file(file, &status, inspection);
 		close(file);
-		if (!interpreter[0])
+		if (!inspection->interpreter[0])
 			return reason;
-		path = interpreter;
+		path = inspection->interpreter;
 		directory = AT_FDCWD;
 	}
 	return MR_UNTRACED_NONE;
@@ -258,6 +280,7 @@ static bool is_executable(const char *path)
 
 bool mr_target_search(const char *name, char *ret_path, size_t bytes)
 {
+	bool is_denied = false;
 	size_t name_bytes = strlen(name) + 1;
 	if (strchr(name, '/')) {
 		if (name_bytes > bytes)
@@ -276,11 +299,15 @@ bool mr_target_search(const char *name, char *ret_path, size_t bytes)
 			size_t slash = length > 0;
 			ret_path[length] = '/';
 			memcpy(ret_path + length + slash, name, name_bytes);
+			errno = 0;
 			if (is_executable(ret_path))
 				return true;
+			is_denied |= errno == EACCES;
 		}
 		folder += length;
 		if (!*folder)
-			return false;
+			break;
 	}
+	errno = is_denied ? EACCES : ENOENT;
+	return false;
 }

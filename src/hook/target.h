@@ -7,7 +7,7 @@
  *              └─ anything else: the kernel or the shell decides; the library does no harm
  *
  * Used by the exec and spawn wrappers and by the launcher. Everything here may run in a vfork child or
- * in a signal handler: no allocation, no lock, a few kilobytes of stack, no descriptor left open.
+ * in a signal handler: no allocation, no lock, little stack, no descriptor left open.
  */
 #ifndef MR_HOOK_TARGET_H
 #define MR_HOOK_TARGET_H
@@ -17,13 +17,19 @@
 
 #include "record/arena.h"
 
+/* Memory that an inspection needs: too much for the stack of a small thread or of a signal handler. */
+struct mr_target_scratch {
+	char bytes[4096];
+} __attribute__((aligned(16)));
+
 /* Why the library must stay out of PATH, relative to the descriptor `directory` (or AT_FDCWD).
  * MR_UNTRACED_NONE if it may go in, also for files that cannot be executed at all: executing them
  * fails as it would anyway. */
-enum mr_untraced_reason mr_target_inspect(int directory, const char *path);
+enum mr_untraced_reason mr_target_inspect(int directory, const char *path,
+					 struct mr_target_scratch *scratch);
 
 /* Finds NAME along $PATH as execvp() does; a name with a slash is a path already. On failure what is
- * in ret_path has no meaning. */
+ * in ret_path has no meaning, and errno says why: EACCES if there is one that may not be executed. */
 bool mr_target_search(const char *name, char *ret_path, size_t bytes);
 
 /* For people: "statically linked" ... */

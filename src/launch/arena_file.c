@@ -6,8 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -22,11 +24,65 @@ enum {
 
 static const char shared_memory_folder[] = "/dev/shm";
 
+/* ---- size ----------------------------------------------------------------------------------------- */
+
+/* A limit as the kernel prints it; "max", or no such file: none. */
+static uint64_t read_limit(const char *path)
+{
+	uint64_t limit;
+	mr_auto(close_file) FILE *file = fopen(path, "re");
+	return file && fscanf(file, "%" SCNu64, &limit) == 1 ? limit : UINT64_MAX;
+}
+
+/* The least limit of a control group and the groups around it. Cuts `group` off from its end. */
+static uint64_t least_limit(const char *root, char *group, const char *name)
+{
+	uint64_t least = UINT64_MAX;
+	for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
+		mr_auto(free) char *path = NULL;
+		*end = 0;
+		if (asprintf(&path, "%s%s/%s", root, group, name) < 0)
+			break;
+		least = mr_min(least, read_limit(path));
+	}
+	return least;
+}
+
+/* What the control groups allow: the pages of the arena count there. Lines are NUMBER:CONTROLLERS:GROUP. */
+static uint64_t control_group_limit(void)
+{
+	uint64_t least = UINT64_MAX;
+	mr_auto(close_file) FILE *file = fopen("/proc/self/cgroup", "re");
+	mr_auto(free) char *line = NULL;
+	size_t capacity = 0;
+	while (file && getline(&line, &capacity, file) > 0) {
+		char *group = strchr(line, '/');
+		uint64_t limit = UINT64_MAX;
+		line[strcspn(line, "\n")] = 0;
+		if (group && strncmp(line, "0::", 3) == 0)
+			limit = least_limit("/sys/fs/cgroup", group, "memory.max");
+		else if (group && strstr(line, ":memory:"))
+			limit = least_limit("/sys/fs/cgroup/memory", group,
+					    "memory.limit_in_bytes");
+		least = mr_min(least, limit);
+	}
+	return least;
+}
+
 uint64_t mr_arena_default_bytes(void)
 {
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	return mr_max(mr_min(memory / 64, UINT64_C(1) << 30), UINT64_C(64) << 20);
+	memory = mr_min(memory, control_group_limit());
+	uint64_t least = mr_min(UINT64_C(64) << 20, memory / 16);
+	uint64_t bytes = mr_max(mr_min(memory / 64, UINT64_C(1) << 30), least);
+	/* All of it is mapped into every traced process, and must not take the program's address space. */
+	struct rlimit space;
+	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+		bytes = mr_min(bytes, (uint64_t)space.rlim_cur / 16);
+	return bytes;
 }
+
+/* ---- file ----------------------------------------------------------------------------------------- */
 
 static bool has_room(const char *folder, uint64_t bytes)
 {
@@ -65,10 +121,10 @@ int mr_arena_file_publish(const struct mr_arena_file *file)
 static int provide_slots(struct mr_arena_file *file, uint32_t slots)
 {
 	struct mr_arena *arena = file->arena;
-	uint32_t old = atomic_load_explicit(&arena->slot_count, memory_order_relaxed);
-	off_t from = (off_t)(arena->slots_offset + (uint64_t)old * MR_ARENA_SLOT_BYTES);
-	if (fallocate(file->fd, 0, from, (off_t)(slots - old) * MR_ARENA_SLOT_BYTES) < 0)
+	off_t from = (off_t)mr_arena_file_bytes(file->slot_count);
+	if (fallocate(file->fd, 0, from, (off_t)mr_arena_file_bytes(slots) - from) < 0)
 		return -errno;
+	file->slot_count = slots;
 	atomic_store_explicit(&arena->reserved_slots, slots / RESERVED_SHARE, memory_order_relaxed);
 	atomic_store_explicit(&arena->slot_count, slots, memory_order_release);
 	atomic_fetch_add_explicit(&arena->freed, 1, memory_order_release);
@@ -86,21 +142,22 @@ static int map_file(struct mr_arena_file *file, uint64_t bytes)
 
 static int fill_file(struct mr_arena_file *file, uint32_t slots)
 {
-	struct mr_arena layout = {.magic = MR_ARENA_MAGIC,
+	struct mr_arena header = {.magic = MR_ARENA_MAGIC,
 				  .version = MR_ARENA_VERSION,
-				  .schema_check = mr_schema_check()};
-	mr_arena_layout(&layout, slots);
-	if (ftruncate(file->fd, (off_t)layout.file_bytes) < 0)
+				  .schema_check = mr_schema_check(),
+				  .slot_capacity = slots};
+	if (ftruncate(file->fd, (off_t)mr_arena_file_bytes(slots)) < 0)
 		return mr_fail_errno(errno, "cannot size the arena %s", file->path);
-	if (fallocate(file->fd, 0, 0, (off_t)layout.slots_offset) < 0)
+	if (fallocate(file->fd, 0, 0, MR_ARENA_SLOTS_OFFSET) < 0)
 		return mr_fail_errno(errno, "cannot allocate the arena %s", file->path);
-	int result = map_file(file, layout.file_bytes);
+	int result = map_file(file, mr_arena_file_bytes(slots));
 	if (result < 0)
 		return result;
-	snprintf(layout.arena_path, sizeof layout.arena_path, "%s", file->path);
-	if (getrandom(layout.trace_uuid, sizeof layout.trace_uuid, 0) != sizeof layout.trace_uuid)
+	file->slot_capacity = slots;
+	snprintf(header.arena_path, sizeof header.arena_path, "%s", file->path);
+	if (getrandom(header.trace_uuid, sizeof header.trace_uuid, 0) != sizeof header.trace_uuid)
 		return mr_fail_errno(errno, "cannot make a random trace id");
-	*file->arena = layout;
+	*file->arena = header;
 	result = provide_slots(file, mr_min(slots, (uint32_t)FIRST_SLOTS));
 	return result < 0 ? mr_fail_errno(-result, "cannot allocate the arena %s", file->path) : 0;
 }
@@ -108,7 +165,8 @@ static int fill_file(struct mr_arena_file *file, uint32_t slots)
 int mr_arena_file_create(const char *directory, uint64_t bytes, struct mr_arena_file *ret_file)
 {
 	struct mr_arena_file file = {.fd = -1};
-	uint32_t slots = (uint32_t)mr_max(bytes / MR_ARENA_SLOT_BYTES, (uint64_t)MIN_SLOTS);
+	uint64_t wanted = mr_max(bytes / MR_ARENA_SLOT_BYTES, (uint64_t)MIN_SLOTS);
+	uint32_t slots = (uint32_t)mr_min(wanted, (uint64_t)MR_ARENA_SLOTS_MAX);
 	bool in_memory = has_room(shared_memory_folder, bytes + bytes / 4);
 	file.fd = make_file(in_memory ? shared_memory_folder : directory, file.path,
 			    sizeof file.path);
@@ -127,31 +185,49 @@ int mr_arena_file_create(const char *directory, uint64_t bytes, struct mr_arena_
 
 int mr_arena_file_open(const char *path, struct mr_arena_file *ret_file)
 {
-	struct mr_arena_file file = {.fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
 	struct stat status;
-	if (file.fd < 0 || fstat(file.fd, &status) < 0)
+	/* Opening what is no regular file might block, or disturb a device. */
+	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+		return mr_fail(EINVAL, "%s is not an arena", path);
+	mr_auto(close_fd) int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &status) < 0)
 		return mr_fail_errno(errno, "cannot open the arena %s", path);
+	if (status.st_uid != geteuid())
+		return mr_fail(EPERM, "the arena %s belongs to another user", path);
+	struct mr_arena_file file = {.fd = fd};
+	uint64_t bytes = (uint64_t)status.st_size;
 	snprintf(file.path, sizeof file.path, "%s", path);
-	bool is_arena = status.st_size >= MR_ARENA_HEADER_BYTES && S_ISREG(status.st_mode);
-	int result = is_arena ? map_file(&file, (uint64_t)status.st_size) : 0;
-	if (result == 0 && is_arena && !mr_arena_is_valid(file.arena, (uint64_t)status.st_size)) {
-		munmap(file.arena, (size_t)status.st_size);
-		is_arena = false;
-	}
-	if (result == 0 && !is_arena)
-		result = mr_fail(EINVAL, "%s is not an arena of this version of millrace", path);
-	if (result < 0) {
-		close(file.fd);
+	bool is_large_enough = S_ISREG(status.st_mode) && bytes >= MR_ARENA_HEADER_BYTES;
+	int result = is_large_enough ? map_file(&file, bytes) : 0;
+	if (result < 0)
 		return result;
+	if (!is_large_enough || !mr_arena_is_valid(file.arena, bytes)) {
+		if (file.arena)
+			munmap(file.arena, bytes);
+		return mr_fail(EINVAL, "%s is not an arena of this version of millrace", path);
 	}
+	/* Read once each: processes of the recording may still be running. */
+	file.slot_capacity = (uint32_t)((bytes - MR_ARENA_SLOTS_OFFSET) / MR_ARENA_SLOT_BYTES);
+	file.slot_count = mr_min(atomic_load(&file.arena->slot_count), file.slot_capacity);
+	fd = -1; /* it is the file's now */
 	*ret_file = file;
+	return 0;
+}
+
+int mr_arena_file_lock(const struct mr_arena_file *file)
+{
+	struct stat status;
+	if (flock(file->fd, LOCK_EX | LOCK_NB) < 0)
+		return mr_fail_errno(errno == EWOULDBLOCK ? EBUSY : errno, "cannot lock the arena %s",
+				     file->path);
+	if (fstat(file->fd, &status) < 0 || status.st_nlink == 0)
+		return mr_fail(ENOENT, "the arena %s is gone", file->path);
 	return 0;
 }
 
 void mr_arena_file_grow(struct mr_arena_file *file, uint32_t free_slots)
 {
-	uint32_t count = atomic_load_explicit(&file->arena->slot_count, memory_order_relaxed);
-	uint32_t capacity = file->arena->slot_capacity;
+	uint32_t count = file->slot_count, capacity = file->slot_capacity;
 	if (count < capacity && free_slots < count / 2)
 		provide_slots(file, count > capacity / 2 ? capacity : count * 2);
 }
@@ -159,7 +235,7 @@ void mr_arena_file_grow(struct mr_arena_file *file, uint32_t free_slots)
 void mr_arena_file_close(struct mr_arena_file *file, bool remove)
 {
 	if (file->arena)
-		munmap(file->arena, file->arena->file_bytes);
+		munmap(file->arena, mr_arena_file_bytes(file->slot_capacity));
 	if (remove && file->path[0])
 		unlink(file->path);
 	if (file->fd >= 0)

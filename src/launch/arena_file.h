@@ -4,6 +4,12 @@
  * written back to a disk (write-back makes the next store into a page fault); else in the trace
  * directory. It grows as it is needed: its full size is mapped from the start, and memory is allocated
  * step by step, before the slots in it may be claimed.
+ *
+ * Whoever drains an arena holds a lock on its file (flock). A lock on the trace directory alone would not
+ * do: a copy of the directory is not locked, but names the same arena.
+ *
+ * Every traced process can write into the arena, also one that has dropped its privileges. So sizes are
+ * kept here, and never read back from the shared header.
  */
 #ifndef MR_LAUNCH_ARENA_FILE_H
 #define MR_LAUNCH_ARENA_FILE_H
@@ -12,21 +18,29 @@
 
 struct mr_arena_file {
 	struct mr_arena *arena;
+	uint32_t slot_count;    /* allocated: may be claimed */
+	uint32_t slot_capacity; /* mapped */
 	int fd;
 	char path[1024];
 };
 
-/* A size fit for the machine: 1/64 of its memory, between 64 MiB and 1 GiB. */
+/* A size fit for the machine: 1/64 of the memory we may use, between 64 MiB and 1 GiB; less where memory or
+ * address space is scarce. */
 uint64_t mr_arena_default_bytes(void);
 
-/* Makes an arena of about `bytes`; `directory` is where it goes if /dev/shm cannot hold it. */
+/* Makes an arena of about `bytes`, at most MR_ARENA_SLOTS_MAX slots; `directory` is where it goes if
+ * /dev/shm cannot hold it. */
 int mr_arena_file_create(const char *directory, uint64_t bytes, struct mr_arena_file *ret_file);
 
 /* Gives it its name, `path`: from now on it outlives record. */
 int mr_arena_file_publish(const struct mr_arena_file *file);
 
-/* Maps the arena of a recording whose recorder is gone. */
+/* Maps the arena of a recording whose recorder is gone. -EPERM if it belongs to another user: it may have
+ * been made to harm us. */
 int mr_arena_file_open(const char *path, struct mr_arena_file *ret_file);
+
+/* Locks it until it is closed. -EBUSY if somebody drains it, -ENOENT if somebody has, and deleted it. */
+int mr_arena_file_lock(const struct mr_arena_file *file);
 
 /* Makes more slots claimable if few of them are free. Failing to is no error: events get lost and are
  * counted when the slots run out. */

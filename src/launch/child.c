@@ -3,29 +3,30 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "hook/target.h"
 
-static void run_child(char *const *arguments, char *const *environment, const sigset_t *mask,
-		      int release, int failure)
+static void run_child(char *const *arguments, char *const *environment,
+		      const struct mr_signals *signals, int release, int failure)
 {
 	char go;
 	if (read(release, &go, 1) != 1)
 		_exit(125); /* record gave up */
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	mr_signals_restore(signals);
 	execvpe(arguments[0], arguments, environment);
 	int error = errno;
 	(void)!write(failure, &error, sizeof error);
 	_exit(126);
 }
 
-int mr_child_start(char *const *arguments, char *const *environment, const sigset_t *mask,
-		   struct mr_child *ret_child)
+int mr_child_start(char *const *arguments, char *const *environment,
+		   const struct mr_signals *signals, struct mr_child *ret_child)
 {
 	int release[2], failure[2];
 	if (pipe2(release, O_CLOEXEC) < 0)
@@ -40,7 +41,7 @@ int mr_child_start(char *const *arguments, char *const *environment, const sigse
 	int error = errno;
 	if (pid == 0) {
 		close(release[1]);
-		run_child(arguments, environment, mask, release[0], failure[1]);
+		run_child(arguments, environment, signals, release[0], failure[1]);
 	}
 	close(release[0]);
 	close(failure[1]);
@@ -87,40 +88,31 @@ void mr_child_abandon(struct mr_child *child)
 	waitpid(child->pid, NULL, 0);
 }
 
-static bool is_program(const char *path)
+/* A path is what is executed, if it can be. */
+static int check_program(const char *path)
 {
 	struct stat status;
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+	if (stat(path, &status) < 0)
+		return mr_fail_errno(errno, "cannot run %s", path);
+	if (!S_ISREG(status.st_mode) || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
+		return mr_fail(EACCES, "cannot run %s: it is not an executable file", path);
+	return 0;
 }
 
 int mr_child_find_program(const char *program, char **ret_path)
 {
-	struct stat status;
-	if (strchr(program, '/')) {
-		if (stat(program, &status) < 0)
-			return mr_fail_errno(errno, "cannot run %s", program);
-		if (!is_program(program))
-			return mr_fail(EACCES, "cannot run %s: it is not an executable file",
-				       program);
-		*ret_path = strdup(program);
-		return *ret_path ? 0 : mr_fail(ENOMEM, "no memory");
-	}
-	const char *search = getenv("PATH");
-	bool is_there = false;
-	mr_auto(free) char *folders = strdup(search ? search : "/bin:/usr/bin");
-	for (char *rest = folders, *folder; folders && (folder = strsep(&rest, ":"));) {
-		char *path = NULL;
-		if (asprintf(&path, "%s/%s", *folder ? folder : ".", program) < 0)
-			return mr_fail(ENOMEM, "no memory");
-		if (is_program(path)) {
-			*ret_path = path;
-			return 0;
-		}
-		is_there |= stat(path, &status) == 0 && S_ISREG(status.st_mode);
-		free(path);
-	}
-	if (is_there)
-		return mr_fail(EACCES, "cannot run %s: what is in PATH is not an executable file",
-			       program);
-	return mr_fail(ENOENT, "cannot run %s: no such program in PATH", program);
+	char path[PATH_MAX];
+	if (!mr_target_search(program, path, sizeof path))
+		return errno == EACCES
+			       ? mr_fail(EACCES, "cannot run %s: what is in PATH is not an executable file",
+					 program)
+			       : mr_fail(ENOENT, "cannot run %s: no such program in PATH", program);
+	int result = check_program(path);
+	if (result < 0)
+		return result;
+	char *copy = strdup(path);
+	if (!copy)
+		return mr_fail(ENOMEM, "no memory");
+	*ret_path = copy;
+	return 0;
 }

@@ -7,8 +7,9 @@
 #ifndef MR_LAUNCH_CHILD_H
 #define MR_LAUNCH_CHILD_H
 
-#include <signal.h>
 #include <sys/types.h>
+
+#include "launch/signals.h"
 
 struct mr_child {
 	pid_t pid;
@@ -16,9 +17,9 @@ struct mr_child {
 	int failure; /* gives the errno of a failed exec, or end of file */
 };
 
-/* Forks the child and leaves it waiting. `mask`: signals blocked in the program. */
-int mr_child_start(char *const *arguments, char *const *environment, const sigset_t *mask,
-		   struct mr_child *ret_child);
+/* Forks the child and leaves it waiting. */
+int mr_child_start(char *const *arguments, char *const *environment,
+		   const struct mr_signals *signals, struct mr_child *ret_child);
 
 /* Lets it execute the program. -errno, with a cause, if that failed; then the child is gone. */
 int mr_child_release(struct mr_child *child);

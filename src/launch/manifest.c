@@ -161,7 +161,7 @@ void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_dra
 	json_object_set_new(manifest, "unseen_processes_possible", json_true());
 	json_object_set_new(manifest, "losses", losses_object(drain));
 	json_object_set_new(manifest, "arena",
-			    json_pack("{sI sI sI}", "bytes", (json_int_t)arena->file_bytes,
+			    json_pack("{sI sI sI}", "bytes", (json_int_t)mr_arena_file_bytes(arena->slot_capacity),
 				      "packet_bytes", (json_int_t)MR_ARENA_PACKET_BYTES, "packets",
 				      (json_int_t)arena->slot_count));
 	json_object_set_new(manifest, "kept",

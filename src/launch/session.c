@@ -87,7 +87,6 @@ static int prepare_arena(struct session *session)
 		return result;
 	struct mr_arena *arena = session->arena_file.arena;
 	arena->user_clock = (uint8_t)mr_clock_choose();
-	atomic_store(&arena->recorder_pid, (uint32_t)getpid());
 	snprintf(arena->library_path, sizeof arena->library_path, "%s", session->library);
 	atomic_store(&arena->levels, MR_LEVEL_core);
 	/* In this order: an arena without a link to it would be left for ever, should record be killed. */
@@ -119,7 +118,8 @@ static int prepare(struct session *session, bool *ret_program_failed)
 		*ret_program_failed = result != -ENOMEM;
 		return result;
 	}
-	session->untraced = mr_target_inspect(AT_FDCWD, session->program);
+	struct mr_target_scratch scratch;
+	session->untraced = mr_target_inspect(AT_FDCWD, session->program, &scratch);
 	result = mr_library_find(&session->library);
 	if (result == 0)
 		result = mr_signals_start(&session->signals);

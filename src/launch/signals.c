@@ -64,6 +64,8 @@ int mr_signals_start(struct mr_signals *signals)
 	sigset_t set = forwarded_signals();
 	*signals = (struct mr_signals){.fd = -1};
 	sigprocmask(SIG_BLOCK, &set, &signals->original);
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
+		  &signals->original_child_action);
 	void *shared = mmap(NULL, sizeof *signals->shared, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	signals->fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -75,6 +77,12 @@ int mr_signals_start(struct mr_signals *signals)
 	if (signals->witness == 0)
 		run_witness(signals->shared, record);
 	return signals->witness > 0 ? 0 : mr_fail_errno(errno, "cannot start a process");
+}
+
+void mr_signals_restore(const struct mr_signals *signals)
+{
+	sigaction(SIGCHLD, &signals->original_child_action, NULL);
+	sigprocmask(SIG_SETMASK, &signals->original, NULL);
 }
 
 /* Has the process got the signal, without having come to look at it? */
@@ -108,6 +116,20 @@ static bool was_sent_to_group(struct mr_signals *signals, int number)
 	return pending;
 }
 
+/* SIGXFSZ and SIGPIPE of a failed write, SIGXCPU of record's own work, and the witness's SIGCONT. */
+static bool is_our_own(const struct mr_signals *signals, const struct signalfd_siginfo *info)
+{
+	pid_t sender = (pid_t)info->ssi_pid;
+	if (info->ssi_code == SI_KERNEL)
+		return info->ssi_signo == SIGXCPU;
+	return info->ssi_code == SI_USER && (sender == getpid() || sender == signals->witness);
+}
+
+static bool ends_programs(int number)
+{
+	return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
 bool mr_signals_handle(struct mr_signals *signals, pid_t child)
 {
 	struct signalfd_siginfo info;
@@ -118,14 +140,12 @@ bool mr_signals_handle(struct mr_signals *signals, pid_t child)
 			child_changed = true;
 			continue;
 		}
-		bool sent_by_terminal = info.ssi_code == SI_KERNEL;
-		/* Our own: SIGXFSZ and SIGPIPE of a failed write, and the witness's SIGCONT. */
-		bool sent_by_us =
-			info.ssi_code == SI_USER && ((pid_t)info.ssi_pid == getpid() ||
-						     (pid_t)info.ssi_pid == signals->witness);
-		if (number >= MR_SIGNAL_COUNT || sent_by_terminal || sent_by_us)
+		if (number >= MR_SIGNAL_COUNT || is_our_own(signals, &info))
 			continue;
-		if (!was_sent_to_group(signals, number))
+		if (child == 0)
+			signals->asked_to_end |= ends_programs(number);
+		/* A terminal signals the group, too, but on its hang-up only the leader of the session. */
+		else if (!was_sent_to_group(signals, number))
 			kill(child, number);
 	}
 	return child_changed;

@@ -10,6 +10,9 @@
  * Stopping works as without record: when the program has stopped, record stops too, so the shell sees a
  * stopped job; and what continues record continues the program. Where somebody continues the program alone,
  * the witness continues record.
+ *
+ * The witness is named millrace-signal. Should somebody kill it, signals to the group arrive twice from
+ * then on, and a record that has stopped must be continued by hand; the recording itself goes on.
  */
 #ifndef MR_LAUNCH_SIGNALS_H
 #define MR_LAUNCH_SIGNALS_H
@@ -35,12 +38,19 @@ struct mr_signals {
 	struct mr_signals_shared *shared; /* with the witness */
 	uint32_t seen[MR_SIGNAL_COUNT];
 	sigset_t original; /* the mask that record was started with: the program's */
+	struct sigaction original_child_action; /* of SIGCHLD; likewise */
+	bool asked_to_end; /* a signal that ends programs came when there was nobody to forward it to */
 };
 
-/* Blocks the signals and starts the witness. */
+/* Blocks the signals and starts the witness. Takes back an inherited disregard for SIGCHLD, with which
+ * record would never learn how the program ended. */
 int mr_signals_start(struct mr_signals *signals);
 
-/* Handles what has arrived: forwards to `child`. True if a child may have changed state. */
+/* Called in the child: the program begins with the mask and the action that record was started with. */
+void mr_signals_restore(const struct mr_signals *signals);
+
+/* Handles what has arrived: forwards to `child`, 0 if it has been reaped: its pid may be another's by now.
+ * True if a child may have changed state. */
 bool mr_signals_handle(struct mr_signals *signals, pid_t child);
 
 /* Stops the calling process because `child` has stopped; returns when it, or both, are continued. */

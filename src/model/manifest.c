@@ -2,11 +2,16 @@
 #include "model/manifest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
-#include <string.h>
 
 #include "base/error.h"
+#include "base/mapping.h"
 #include "base/region.h"
+
+enum {
+	MAX_BYTES = 64 << 20 /* far beyond any; reading takes many times as much memory */
+};
 
 struct mr_manifest_private {
 	struct mr_manifest manifest; /* what callers hold */
@@ -159,6 +164,7 @@ static void read_members(struct mr_manifest_private *reader)
 	json_t *root = reader->root;
 	json_t *losses = member(reader, root, "losses", is_object);
 	json_t *kept = member(reader, root, "kept", is_object);
+	json_t *options = member(reader, root, "options", is_object);
 
 	manifest->millrace = text_member(reader, root, "millrace");
 	manifest->host = text_member(reader, root, "host");
@@ -171,8 +177,11 @@ static void read_members(struct mr_manifest_private *reader)
 		texts_member(reader, "frameworks_seen", &manifest->framework_count);
 	manifest->started_realtime_ns = integer_member(reader, root, "started_realtime_ns");
 	manifest->ended_realtime_ns = integer_member(reader, root, "ended_realtime_ns");
+	manifest->duration_ns = integer_member(reader, root, "duration_ns");
+	manifest->delay_ns = count_member(reader, options, "delay_ns");
 	manifest->lost_events = count_member(reader, losses, "events");
 	manifest->lost_definitions = count_member(reader, losses, "definitions");
+	manifest->kept_bytes = count_member(reader, kept, "bytes");
 	manifest->overwritten_packets = count_member(reader, kept, "overwritten_packets");
 	manifest->kept_from_ticks = count_member(reader, kept, "from_ticks");
 	manifest->unseen_processes_possible =
@@ -185,11 +194,18 @@ static void read_root(struct mr_manifest_private *reader, const char *path)
 {
 	json_error_t error;
 
-	if (access(path, F_OK) < 0) {
-		note_problem(reader, "is ", errno == ENOENT ? "absent" : strerror(errno));
+	mr_auto(mapping) struct mr_mapping text = {0};
+	int result = mr_mapping_open(AT_FDCWD, path, &text);
+	if (result == -ENOENT) {
+		note_problem(reader, "is absent", "");
 		return;
 	}
-	reader->root = json_load_file(path, 0, &error);
+	if (result < 0 || text.size > MAX_BYTES) {
+		note_problem(reader, "cannot be read: ",
+			     result < 0 ? mr_error_text() : "it is too large");
+		return;
+	}
+	reader->root = json_loadb((const char *)text.bytes, text.size, 0, &error);
 	if (!reader->root) {
 		note_problem(reader, "cannot be read: ", error.text);
 		return;

@@ -40,7 +40,7 @@ struct mr_manifest {
 	const char *millrace; /* version; all texts are NULL if not known */
 	const char *host;
 	const char *kernel;
-	const char *state; /* "complete", "recovered", "stopped", "recording" */
+	const char *state; /* "complete", "recovered", "stopped", "lost", "recording" */
 	const char *stop_reason;
 	const char **command;
 	size_t command_count;
@@ -52,10 +52,13 @@ struct mr_manifest {
 	size_t process_count;
 	int64_t started_realtime_ns; /* 0 if not known */
 	int64_t ended_realtime_ns;
+	int64_t duration_ns; /* 0 if not known */
+	uint64_t delay_ns;   /* recording began that late */
 	enum mr_exit_kind exit_kind;
 	int exit_value;
 	uint64_t lost_events;
 	uint64_t lost_definitions;
+	uint64_t kept_bytes; /* of all stream files; 0 if not known */
 	uint64_t overwritten_packets;
 	uint64_t kept_from_ticks; /* of the user clock: what is older was overwritten; 0: nothing */
 	bool unseen_processes_possible;

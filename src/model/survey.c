@@ -140,10 +140,12 @@ uint32_t mr_survey_track_of_queue(const struct mr_survey *survey, uint32_t queue
 static int note_process_start(struct surveyor *surveyor, const struct mr_event *event)
 {
 	const struct mr_event_process_start *start = event->payload;
+	/* Without a number it speaks of the process that wrote it. */
+	uint32_t number = start->process ? start->process : event->context->process;
 	uint32_t process;
 
 	/* One that never recorded anything is known from here alone. */
-	if (add_process(surveyor, start->process, start->pid, &process) < 0)
+	if (add_process(surveyor, number, start->pid, &process) < 0)
 		return -ENOMEM;
 	struct mr_process *entry = &surveyor->survey->processes.items[process];
 	entry->origin = start->origin;
@@ -176,7 +178,7 @@ static int note_runtime(struct mr_survey *survey, const char *name)
 	return mr_vec_push(&survey->runtimes_seen, string);
 }
 
-/* The few events that describe the trace itself; all others are only counted. */
+/* Events of the level core describe the trace itself; all others are only counted. */
 static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_t process,
 		uint32_t track)
 {
@@ -186,7 +188,11 @@ static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_
 	case MR_EVENT_process_start:
 		return note_process_start(surveyor, event);
 	case MR_EVENT_process_end:
-		survey->processes.items[process].ended = true;
+		survey->processes.items[process].end = MR_PROCESS_EXIT;
+		return 0;
+	case MR_EVENT_process_exec:
+		if (survey->processes.items[process].end == MR_PROCESS_END_NOT_SEEN)
+			survey->processes.items[process].end = MR_PROCESS_EXEC;
 		return 0;
 	case MR_EVENT_thread_start:
 	case MR_EVENT_thread_name:
@@ -207,11 +213,6 @@ static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_
 	}
 }
 
-static bool is_noted(uint8_t id)
-{
-	return id < MR_EVENT_node_interval || id == MR_EVENT_loss;
-}
-
 static int walk(struct surveyor *surveyor, const struct mr_trace_stream *stream)
 {
 	struct mr_survey *survey = surveyor->survey;
@@ -228,7 +229,7 @@ static int walk(struct surveyor *surveyor, const struct mr_trace_stream *stream)
 		}
 		survey->event_counts[event.desc->id]++;
 		survey->processes.items[process].event_count++;
-		if (mr_unlikely(is_noted(event.desc->id)) &&
+		if (mr_unlikely(event.desc->level == MR_LEVEL_core) &&
 		    note(surveyor, &event, process, track) < 0)
 			return -ENOMEM;
 	}

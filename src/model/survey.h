@@ -21,13 +21,20 @@
 
 #define MR_NO_TRACK UINT32_MAX
 
+/* How a process was seen to end. A failed exec looks like one that worked until the process exits. */
+enum mr_process_end {
+	MR_PROCESS_END_NOT_SEEN, /* killed, _exit(), or still running */
+	MR_PROCESS_EXIT,
+	MR_PROCESS_EXEC, /* its program was replaced: the same pid goes on as another process */
+};
+
 struct mr_process {
 	uint32_t number; /* in this run */
 	uint32_t pid;
 	uint32_t parent;  /* index of the process it came from; its own if there is none */
 	uint32_t program; /* string */
 	uint8_t origin;   /* enum mr_process_origin */
-	bool ended;       /* in an orderly way */
+	enum mr_process_end end;
 	int64_t first_ns; /* span of its packets */
 	int64_t last_ns;
 	uint64_t event_count;

@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/arena.h"
 
-void mr_arena_layout(struct mr_arena *arena, uint32_t slot_capacity)
-{
-	uint64_t at = MR_ARENA_HEADER_BYTES +
-		      (uint64_t)MR_ARENA_PROCESSES * sizeof(struct mr_process_entry);
-	arena->slot_capacity = slot_capacity;
-	arena->states_offset = at;
-	at = mr_align_up(at + (uint64_t)slot_capacity * sizeof(uint64_t), 4096);
-	arena->slots_offset = at;
-	arena->file_bytes = at + (uint64_t)slot_capacity * MR_ARENA_SLOT_BYTES;
-}
-
 static uint32_t mix(uint32_t hash, const void *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -45,13 +34,10 @@ bool mr_arena_is_valid(const struct mr_arena *arena, uint64_t mapped_bytes)
 	if (mapped_bytes < MR_ARENA_HEADER_BYTES || arena->magic != MR_ARENA_MAGIC ||
 	    arena->version != MR_ARENA_VERSION || arena->schema_check != mr_schema_check())
 		return false;
-	if (arena->slot_capacity == 0 || arena->slot_capacity > 1u << 20)
-		return false;
-	struct mr_arena expected = {0};
-	mr_arena_layout(&expected, arena->slot_capacity);
-	return arena->file_bytes == expected.file_bytes && mapped_bytes == expected.file_bytes &&
-	       arena->states_offset == expected.states_offset &&
-	       arena->slots_offset == expected.slots_offset;
+	return arena->slot_capacity > 0 && arena->slot_capacity <= MR_ARENA_SLOTS_MAX &&
+	       mapped_bytes == mr_arena_file_bytes(arena->slot_capacity) &&
+	       arena->slot_count <= arena->slot_capacity &&
+	       arena->reserved_slots <= arena->slot_count;
 }
 
 static int32_t claim_between(struct mr_arena *arena, uint32_t first, uint32_t limit, uint64_t word)
@@ -75,7 +61,7 @@ int32_t mr_arena_claim(struct mr_arena *arena, enum mr_packet_kind kind, uint32_
 	uint64_t word = mr_slot_word(MR_SLOT_FILLING, kind, process_slot, tid);
 	uint32_t count = atomic_load_explicit(&arena->slot_count, memory_order_acquire);
 	uint32_t reserved = atomic_load_explicit(&arena->reserved_slots, memory_order_relaxed);
-	uint32_t limit = kind == MR_PACKET_DEFINITIONS ? count : count - reserved;
+	uint32_t limit = kind == MR_PACKET_DEFINITIONS ? count : count - mr_min(count, reserved);
 	/* Low slots first: few are in use, and those stay in the caches. */
 	uint32_t hint = atomic_load_explicit(&arena->free_hint, memory_order_relaxed);
 	if (hint >= limit)

@@ -7,9 +7,9 @@
  *             │ header             │  identity, clock, enabled levels, sizes
  *             ├────────────────────┤ MR_ARENA_HEADER_BYTES
  *             │ processes          │  one entry per process alive; record retires the dead
- *             ├────────────────────┤ states_offset
+ *             ├────────────────────┤ MR_ARENA_STATES_OFFSET
  *             │ states             │  one 64-bit word per slot: who owns it (dense: record polls it)
- *             ├────────────────────┤ slots_offset
+ *             ├────────────────────┤ MR_ARENA_SLOTS_OFFSET
  *             │ slot 0             │  what its owner keeps beside the packet: committed size, open
  *             │  └ packet          │  intervals; then the CTF packet being filled. In one page, where
  *             ├────────────────────┤  possible: a forked child pays for every page that it touches.
@@ -26,6 +26,9 @@
  *
  * Inside a FILLING packet the owner writes with plain stores and publishes each event by a release
  * store of slot->progress. What is committed is whole; what lies beyond is ignored.
+ *
+ * Where things are is fixed here and never read from the arena: a traced process that has given up its
+ * privileges can still write into it, and must not gain anything by that.
  *
  * Only slots below header->slot_count may be claimed: record raises it after it has allocated the
  * memory behind them, so that no store into the arena can ever find the disk or /dev/shm full.
@@ -55,6 +58,8 @@ enum {
 		20, /* deeper ones are recorded, but not recovered from a killed program */
 	MR_LOSS_REASONS = 7,
 	MR_ARENA_NO_SLOT = -1,
+	MR_ARENA_SLOTS_MAX = 64 << 10, /* 4 GiB */
+	MR_ARENA_PATH_BYTES = 1024,
 };
 
 /* state word:   63 ... 56   55 ... 48   47 ... 32      31 ... 0
@@ -149,14 +154,11 @@ struct mr_arena {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t schema_check; /* mr_schema_check() of the writer: both sides must agree */
-	uint64_t file_bytes;
-	uint64_t states_offset;
-	uint64_t slots_offset;
 	uint32_t slot_capacity;
 	uint8_t user_clock; /* enum mr_trace_clock: tsc or monotonic */
 	uint8_t trace_uuid[16];
-	char library_path[1024]; /* what the exec wrappers put into LD_PRELOAD */
-	char arena_path[1024];
+	char library_path[MR_ARENA_PATH_BYTES]; /* read once, by those who attach */
+	char arena_path[MR_ARENA_PATH_BYTES];
 
 	_Atomic uint32_t levels __attribute__((aligned(64))); /* enabled, mask of enum mr_level */
 	_Atomic uint32_t slot_count;                          /* slots that may be claimed */
@@ -165,14 +167,24 @@ struct mr_arena {
 	_Atomic uint32_t free_hint;      /* where to begin looking for a free slot */
 	_Atomic uint32_t next_process;
 	_Atomic uint32_t processes_refused; /* the process table was full */
-	_Atomic uint32_t recorder_pid;
+	_Atomic uint64_t events_refused;    /* emitted by those */
 };
 
 _Static_assert(sizeof(struct mr_arena) <= MR_ARENA_HEADER_BYTES, "fits its page");
 _Static_assert(sizeof(struct mr_process_entry) == 256, "as drawn up");
 
-/* Fills in the sizes and offsets of an arena of `slot_capacity` slots. */
-void mr_arena_layout(struct mr_arena *arena, uint32_t slot_capacity);
+enum {
+	MR_ARENA_STATES_OFFSET =
+		MR_ARENA_HEADER_BYTES + MR_ARENA_PROCESSES * (int)sizeof(struct mr_process_entry),
+	MR_ARENA_SLOTS_OFFSET = MR_ARENA_STATES_OFFSET + MR_ARENA_SLOTS_MAX * (int)sizeof(uint64_t),
+};
+
+_Static_assert(MR_ARENA_SLOTS_OFFSET % 4096 == 0, "slots begin with a page");
+
+static inline uint64_t mr_arena_file_bytes(uint32_t slot_capacity)
+{
+	return MR_ARENA_SLOTS_OFFSET + (uint64_t)slot_capacity * MR_ARENA_SLOT_BYTES;
+}
 
 /* A number that differs when struct layouts or events differ: library and command must match. */
 uint32_t mr_schema_check(void);
@@ -187,12 +199,12 @@ static inline struct mr_process_entry *mr_arena_process(struct mr_arena *arena, 
 
 static inline _Atomic uint64_t *mr_arena_state(struct mr_arena *arena, uint32_t index)
 {
-	return (_Atomic uint64_t *)((char *)arena + arena->states_offset) + index;
+	return (_Atomic uint64_t *)((char *)arena + MR_ARENA_STATES_OFFSET) + index;
 }
 
 static inline struct mr_slot *mr_arena_slot(struct mr_arena *arena, uint32_t index)
 {
-	return (struct mr_slot *)((char *)arena + arena->slots_offset +
+	return (struct mr_slot *)((char *)arena + MR_ARENA_SLOTS_OFFSET +
 				  (uint64_t)index * MR_ARENA_SLOT_BYTES);
 }
 

@@ -16,17 +16,13 @@
  * instruction, because fork may copy it at any of them. Memory comes straight from mmap: the program's
  * allocator may be the very thing that is traced. The lock lives in the page that children find empty.
  */
-#include <sched.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "record/recorder.h"
 
 enum {
 	FIRST_TABLE_SLOTS = 1024,
 	TEXT_BLOCK_BYTES = 256 << 10,
-	LOCK_ATTEMPTS = 100000, /* yields; then the definition is given up and counted */
 };
 
 struct text {
@@ -52,27 +48,17 @@ uint32_t mr_definition_next(void)
 	return atomic_load_explicit(&next_id, memory_order_relaxed);
 }
 
-/* False if the calling thread holds it already (a signal handler), or nobody lets go of it. */
 static bool lock(void)
 {
-	uint32_t self = (uint32_t)syscall(SYS_gettid);
-	for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
-		uint32_t holder = 0;
-		if (atomic_compare_exchange_strong_explicit(&mr_this_process.definition_lock,
-							    &holder, self, memory_order_acquire,
-							    memory_order_relaxed))
-			return true;
-		if (holder == self)
-			break;
-		sched_yield();
-	}
+	if (mr_lock(&mr_this_process.definition_lock))
+		return true;
 	mr_count_loss(MR_loss_reason_definition, 1);
 	return false;
 }
 
 static void unlock(void)
 {
-	atomic_store_explicit(&mr_this_process.definition_lock, 0, memory_order_release);
+	mr_unlock(&mr_this_process.definition_lock);
 }
 
 /* NULL, and the definition that needed it counted as lost, if there is none. */

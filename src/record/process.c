@@ -21,6 +21,13 @@ union mr_process_page mr_process_page;
 struct mr_arena *mr_arena;
 bool mr_ticks_are_counter;
 
+char mr_library_path[MR_ARENA_PATH_BYTES];
+char mr_arena_path[MR_ARENA_PATH_BYTES];
+
+enum {
+	LOCK_ATTEMPTS = 100000 /* yields */
+};
+
 static const _Atomic uint32_t no_levels;
 const _Atomic uint32_t *mr_levels = &no_levels;
 
@@ -38,6 +45,26 @@ void mr_count_loss(enum mr_loss_reason reason, uint64_t count)
 {
 	if (mr_this_process.generation != 0 && count > 0)
 		atomic_fetch_add_explicit(&this_entry()->lost[reason], count, memory_order_relaxed);
+}
+
+bool mr_lock(_Atomic uintptr_t *lock)
+{
+	for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+		uintptr_t holder = 0;
+		if (atomic_compare_exchange_strong_explicit(lock, &holder, (uintptr_t)&mr_self,
+							    memory_order_acquire,
+							    memory_order_relaxed))
+			return true;
+		if (holder == (uintptr_t)&mr_self)
+			return false;
+		sched_yield();
+	}
+	return false;
+}
+
+void mr_unlock(_Atomic uintptr_t *lock)
+{
+	atomic_store_explicit(lock, 0, memory_order_release);
 }
 
 /* Which namespace this process's pid belongs to: record translates it. Without /proc: 0. */
@@ -75,14 +102,16 @@ static uint32_t find_process(uint32_t pid)
 
 static int32_t claim_entry(enum mr_process_origin origin, uint32_t pid, uint32_t parent_process)
 {
+	/* Before the claim: record need look no further than this number. */
+	uint32_t number =
+		atomic_fetch_add_explicit(&mr_arena->next_process, 1, memory_order_relaxed) + 1;
 	int32_t slot = mr_arena_claim_process(mr_arena);
 	if (slot < 0)
 		return -1;
 	struct mr_process_entry *entry = mr_arena_process(mr_arena, (uint32_t)slot);
 	for (int i = 0; i < MR_LOSS_REASONS; i++)
 		atomic_store_explicit(&entry->lost[i], 0, memory_order_relaxed);
-	entry->process =
-		atomic_fetch_add_explicit(&mr_arena->next_process, 1, memory_order_relaxed) + 1;
+	entry->process = number;
 	entry->parent_process = parent_process;
 	entry->pid = pid;
 	entry->parent_pid = (uint32_t)syscall(SYS_getppid);
@@ -126,56 +155,57 @@ static bool begin_process(enum mr_process_origin origin)
 
 bool mr_process_restart(void)
 {
-	uint32_t self = (uint32_t)syscall(SYS_gettid);
-	uint32_t holder = 0;
-	while (!atomic_compare_exchange_weak(&mr_this_process.restart_lock, &holder, self)) {
-		if (holder == self)
-			return false; /* a signal handler interrupted this very function */
-		holder = 0;
-		sched_yield();
-	}
+	if (!mr_lock(&mr_this_process.restart_lock))
+		return false;
 	int saved_errno = errno; /* the program did not call us to have it changed */
-	bool attached = mr_this_process.generation != 0 || begin_process(MR_process_origin_fork);
+	if (mr_this_process.generation == 0 && !mr_this_process.is_refused)
+		mr_this_process.is_refused = !begin_process(MR_process_origin_fork);
 	errno = saved_errno;
-	atomic_store(&mr_this_process.restart_lock, 0);
-	return attached;
+	mr_unlock(&mr_this_process.restart_lock);
+	return mr_this_process.generation != 0;
 }
 
 static void on_fork_in_child(void)
 {
-	mr_thread_forget();
+	if (!mr_arena)
+		return;
+	/* Unless the handler of somebody else has recorded already, all this thread has is its parent's. */
+	if (mr_self.generation != mr_this_process.generation)
+		mr_thread_forget();
 	mr_process_restart();
 }
 
-/* Puts an empty, wipe-on-fork page where mr_process_page is. Without it (old kernels) children are
- * still told apart as long as they run the atfork handler, which empties the page itself. */
-static void prepare_process_page(void)
+/* Puts an empty page where mr_process_page is, which the kernel empties again in every child. Without
+ * that a child could not be told from its parent: false. */
+static bool prepare_process_page(void)
 {
 	void *page = mmap(&mr_process_page, sizeof mr_process_page, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-	if (page != MAP_FAILED)
-		madvise(page, sizeof mr_process_page, MADV_WIPEONFORK);
+	return page != MAP_FAILED && madvise(page, sizeof mr_process_page, MADV_WIPEONFORK) == 0;
 }
 
 /* Everything that attaching needs but a place in the arena. */
-static void use_arena(struct mr_arena *arena)
+static bool use_arena(struct mr_arena *arena)
 {
 	static bool prepared;
+	if (!prepare_process_page())
+		return false;
 	mr_arena = arena;
 	mr_ticks_are_counter = arena->user_clock == MR_trace_clock_tsc;
-	prepare_process_page();
+	memcpy(mr_library_path, arena->library_path, sizeof mr_library_path - 1);
+	memcpy(mr_arena_path, arena->arena_path, sizeof mr_arena_path - 1);
 	if (!prepared) {
 		mr_thread_prepare();
 		pthread_atfork(NULL, NULL, on_fork_in_child);
 		prepared = true;
 	}
 	last_process = 0;
+	return true;
 }
 
 void mr_process_attach_mapped(struct mr_arena *arena)
 {
-	use_arena(arena);
-	if (begin_process(MR_process_origin_exec))
+	if (use_arena(arena) && begin_process(MR_process_origin_exec))
 		mr_levels = &arena->levels;
 	else
 		mr_arena = NULL;
@@ -183,7 +213,8 @@ void mr_process_attach_mapped(struct mr_arena *arena)
 
 void mr_process_adopt(struct mr_arena *arena, uint32_t slot)
 {
-	use_arena(arena);
+	if (!use_arena(arena))
+		return;
 	mr_writer_reset(&mr_this_process.definitions);
 	mr_this_process.slot = (int32_t)slot;
 	mr_this_process.generation = mr_arena_process(arena, slot)->process;
@@ -196,16 +227,19 @@ void mr_process_attach(const char *arena_path)
 		return;
 	struct stat status;
 	void *mapped = MAP_FAILED;
-	if (fstat(file, &status) == 0 && status.st_size >= MR_ARENA_HEADER_BYTES)
+	if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+	    status.st_size >= MR_ARENA_HEADER_BYTES)
 		mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
 			      file, 0);
 	close(file);
 	if (mapped == MAP_FAILED)
 		return;
-	if (mr_arena_is_valid(mapped, (uint64_t)status.st_size))
+	if (mr_arena_is_valid(mapped, (uint64_t)status.st_size)) {
+		madvise(mapped, (size_t)status.st_size, MADV_DONTDUMP);
 		mr_process_attach_mapped(mapped);
-	else
+	} else {
 		munmap(mapped, (size_t)status.st_size);
+	}
 }
 
 void mr_process_end(void)

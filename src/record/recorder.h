@@ -11,7 +11,7 @@
  *     struct mr_thread    │ generation    │        ┌─────────────────────────────┐
  *                         │ depth         │   ┌───►│ packet  ▒▒▒▒▒▒▒▒            │
  *                         │ writers[0] ───┼───┤    └─────────────────────────────┘
- *                         │ writers[1]    │   └───►  slot: committed_bytes, last_ticks, open intervals
+ *                         │ writers[1]    │   └───►  slot: progress, last_ticks, open intervals
  *                         │ writers[2]    │
  *                         └───────────────┘
  *
@@ -19,7 +19,7 @@
  *      with a packet and a stream of its own; so nothing a handler does can disturb a half-written event,
  *      and times never decrease within a stream.
  *   2. room is checked, then the clock is read, the bytes are stored,
- *   3. and a release store of committed_bytes makes the event part of the trace. depth falls.
+ *   3. and a release store of slot->progress makes the event part of the trace. depth falls.
  *
  * After fork the child must not write into its parent's packet. The generation of the process lives
  * in a page that the kernel empties in every child, however it was made (MADV_WIPEONFORK); a thread
@@ -54,7 +54,7 @@ struct mr_writer {
 	uint32_t freed_seen; /* arena->freed when it last looked for a slot */
 	bool found_none;     /* ... and there was none */
 	uint32_t packets;    /* begun so far */
-	uint64_t discarded;  /* events lost since the last packet was claimed */
+	uint64_t discarded;  /* events lost for want of a packet since the last one was claimed */
 };
 
 static inline bool mr_writer_has_packet(const struct mr_writer *writer)
@@ -64,10 +64,11 @@ static inline bool mr_writer_has_packet(const struct mr_writer *writer)
 
 struct mr_thread {
 	uint64_t generation;      /* equal to the process's: everything below is valid */
-	uint64_t fast_generation; /* the same, or 0 where only the slow way will do */
+	uint64_t fast_generation; /* the same, or UINT64_MAX where only the slow way will do */
 	uint32_t depth;           /* writers in use */
 	uint32_t tid;
 	uint8_t destructor_rounds;
+	bool is_restarting;
 	bool started;  /* thread_start has been written */
 	bool ended;    /* its last packet has been handed over */
 	char name[16]; /* when it started; 16 bytes are the kernel's limit */
@@ -79,8 +80,9 @@ struct mr_process {
 	uint64_t
 		generation; /* number of the process in this run; 0: not attached, or just forked */
 	int32_t slot;       /* of its entry in the arena */
-	_Atomic uint32_t restart_lock;    /* tid of the thread that attaches the child */
-	_Atomic uint32_t definition_lock; /* tid of the holder */
+	bool is_refused;     /* there was no place in the arena for it */
+	_Atomic uintptr_t restart_lock;    /* address of the mr_self that attaches the child */
+	_Atomic uintptr_t definition_lock; /* likewise, of the holder: asking for a tid might be forbidden */
 	struct mr_writer definitions;
 };
 
@@ -96,6 +98,8 @@ extern union mr_process_page mr_process_page;
 extern struct mr_arena *mr_arena;         /* NULL: not attached */
 extern const _Atomic uint32_t *mr_levels; /* never NULL */
 extern bool mr_ticks_are_counter;
+extern char mr_library_path[MR_ARENA_PATH_BYTES]; /* as the arena said when the process attached */
+extern char mr_arena_path[MR_ARENA_PATH_BYTES];
 #pragma GCC visibility pop
 
 #define mr_this_process (mr_process_page.process)
@@ -122,6 +126,11 @@ void mr_process_end(void);
 void mr_process_note_untraced(uint32_t pid, const char *path, enum mr_untraced_reason reason);
 
 void mr_count_loss(enum mr_loss_reason reason, uint64_t count);
+
+/* Takes a lock of struct mr_process. False if the calling thread holds it already (a signal handler), or
+ * nobody lets go of it: a traced program must not wait for ever. */
+bool mr_lock(_Atomic uintptr_t *lock);
+void mr_unlock(_Atomic uintptr_t *lock);
 
 /* ---- writer.c -------------------------------------------------------------------------------- */
 

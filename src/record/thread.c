@@ -49,20 +49,31 @@ void mr_thread_forget(void)
 }
 
 /* Takes the process's generation: at a thread's first event, and in a forked child (where the key's value is
- * set already: it was copied along with the thread that forked). */
+ * set already: it was copied along with the thread that forked). A signal handler that comes in between
+ * loses its event. */
 static bool thread_restart(struct mr_thread *thread)
 {
-	if (!mr_arena || (mr_this_process.generation == 0 && !mr_process_restart()))
+	if (!mr_arena || thread->is_restarting)
 		return false;
+	thread->is_restarting = true;
+	mr_signal_fence();
 	bool is_new = thread->generation == 0;
-	*thread = (struct mr_thread){.depth = thread->depth, .tid = (uint32_t)syscall(SYS_gettid)};
-	mr_thread_forget();
-	syscall(SYS_prctl, PR_GET_NAME, thread->name, 0, 0, 0);
-	if (is_new && thread_key_is_made)
-		pthread_setspecific(thread_key, thread);
-	thread->generation = mr_this_process.generation;
-	thread->fast_generation = mr_ticks_are_counter ? thread->generation : 0;
-	return true;
+	bool is_attached = mr_this_process.generation != 0 || mr_process_restart();
+	if (is_attached) {
+		*thread = (struct mr_thread){.depth = thread->depth, .is_restarting = true};
+		mr_thread_forget();
+		thread->tid = (uint32_t)syscall(SYS_gettid);
+		syscall(SYS_prctl, PR_GET_NAME, thread->name, 0, 0, 0);
+		if (is_new && thread_key_is_made)
+			pthread_setspecific(thread_key, thread);
+		thread->generation = mr_this_process.generation;
+		thread->fast_generation = mr_ticks_are_counter ? thread->generation : UINT64_MAX;
+	} else if (mr_this_process.is_refused) {
+		atomic_fetch_add_explicit(&mr_arena->events_refused, 1, memory_order_relaxed);
+	}
+	mr_signal_fence();
+	thread->is_restarting = false;
+	return is_attached;
 }
 
 /* These two need no commit: the event that made room is committed after them, and with them. */
@@ -117,6 +128,8 @@ uint8_t *mr_reserve_slow(uint8_t event, size_t bytes, uint64_t *ret_ticks)
 	enum mr_loss_reason reason = MR_loss_reason_no_free_packet;
 	if (!thread_is_current(thread) && !thread_restart(thread)) {
 		thread->depth = depth;
+		if (thread->is_restarting)
+			mr_count_loss(MR_loss_reason_signal_nesting, 1);
 		return NULL;
 	}
 	if (thread->ended)
@@ -125,7 +138,8 @@ uint8_t *mr_reserve_slow(uint8_t event, size_t bytes, uint64_t *ret_ticks)
 		reason = MR_loss_reason_too_large;
 	else if (make_room(thread, depth, MR_EXTENDED_HEADER_BYTES + bytes))
 		return mr_writer_put_header(&thread->writers[depth], event, ret_ticks);
-	thread->writers[depth].discarded++;
+	if (reason == MR_loss_reason_no_free_packet)
+		thread->writers[depth].discarded++;
 	mr_signal_fence();
 	thread->depth = depth;
 	mr_count_loss(reason, 1);

@@ -63,24 +63,12 @@ void mr_format_percent(char *to, int64_t part, int64_t whole)
 		*to = '\0';
 }
 
-/* Length of the character at `text`; *ret_shown tells whether it can be shown as it is. Control
- * characters and bytes that are no UTF-8 cannot. */
-static size_t character(const char *text, bool *ret_shown)
-{
-	size_t length = mr_utf8_length(text);
-	unsigned char first = (unsigned char)text[0];
-	bool is_control =
-		first < ' ' || first == 0x7f || (first == 0xc2 && (unsigned char)text[1] < 0xa0);
-	*ret_shown = length > 0 && !is_control;
-	return length ? length : 1;
-}
-
 size_t mr_text_width(const char *text)
 {
 	size_t width = 0;
 	bool shown;
 
-	for (; *text; text += character(text, &shown))
+	for (; *text; text += mr_utf8_character(text, &shown))
 		width++;
 	return width;
 }
@@ -90,7 +78,7 @@ static char *copy_columns(char *to, const char *text, size_t first, size_t end)
 {
 	for (size_t column = 0; *text && column < end; column++) {
 		bool shown;
-		size_t length = character(text, &shown);
+		size_t length = mr_utf8_character(text, &shown);
 
 		if (column >= first && shown)
 			to = mempcpy(to, text, length);

@@ -22,7 +22,7 @@ struct mr_text_style {
 void mr_report_print_text(const struct mr_summary *summary, const struct mr_findings *findings,
 			  const struct mr_text_style *style, FILE *file);
 
-/* 0, or -EIO with a cause. */
+/* 0, or a negative errno with a cause. */
 int mr_report_print_json(const struct mr_summary *summary, const struct mr_findings *findings,
 			 FILE *file);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables as text: columns as wide as their widest cell, the widest texts cut where the page is too
- * narrow, numbers to the right, long tables ended by the sum of the other rows.
+ * Tables as text: columns as wide as their widest cell, texts cut and spare columns left out where the
+ * page is too narrow, numbers to the right, long tables ended by the sum of the other rows.
  */
 #include "report/format.h"
 #include "report/report.h"
@@ -10,6 +10,7 @@
 
 enum {
 	MAX_COLUMNS = 16,
+	TEXT_WIDTH = 20,
 	MIN_TEXT_WIDTH = 8,
 	INDENT = 2,
 	GAP = 2,
@@ -41,6 +42,12 @@ static void format_number(const struct layout *layout, uint32_t column, int64_t 
 		break;
 	case MR_UNIT_BYTES:
 		mr_format_bytes(to, number);
+		break;
+	case MR_UNIT_PERMILLE:
+		if (number == MR_NO_VALUE)
+			strcpy(to, "-");
+		else
+			mr_format_percent(to, number, 1000);
 		break;
 	case MR_UNIT_COUNT:
 		if (number == MR_NO_VALUE)
@@ -94,6 +101,20 @@ static bool is_useless(const struct layout *layout, uint32_t column)
 	       (unit == MR_UNIT_TEXT && *mr_finding_value(layout->table, 0, column)->text == '\0');
 }
 
+/* A total that is the self time in every row, as nothing is nested. */
+static bool repeats_previous(const struct layout *layout, uint32_t column)
+{
+	const struct mr_finding_column *desc = &layout->table->columns[column];
+
+	if (column == 0 || !(desc->flags & MR_COLUMN_SUM) || desc->unit != desc[-1].unit)
+		return false;
+	for (uint32_t row = 0; row < layout->table->row_count; row++)
+		if (mr_finding_value(layout->table, row, column)->number !=
+		    mr_finding_value(layout->table, row, column - 1)->number)
+			return false;
+	return true;
+}
+
 static void widen_number(struct layout *layout, uint32_t column, int64_t number)
 {
 	char cell[MR_FORMAT_BYTES];
@@ -107,7 +128,7 @@ static void measure_column(struct layout *layout, uint32_t column)
 	const struct mr_finding_table *table = layout->table;
 	const struct mr_finding_column *desc = &table->columns[column];
 
-	layout->is_hidden[column] = is_useless(layout, column);
+	layout->is_hidden[column] = is_useless(layout, column) || repeats_previous(layout, column);
 	layout->width[column] = mr_text_width(desc->title);
 	for (uint32_t row = 0; row < layout->shown_rows; row++) {
 		const union mr_value *value = mr_finding_value(table, row, column);
@@ -138,15 +159,20 @@ static size_t total_width(const struct layout *layout)
 	return total - GAP;
 }
 
-/* Takes columns from the widest text, one by one, until the page is wide enough. */
-static void shrink(struct layout *layout)
+static bool is_too_wide(const struct layout *layout)
 {
-	while (total_width(layout) > layout->style->width) {
+	return total_width(layout) > layout->style->width;
+}
+
+/* Shortens the widest text, one by one, to no less than `least`, until the page is wide enough. */
+static void shorten_texts(struct layout *layout, size_t least)
+{
+	while (is_too_wide(layout)) {
 		uint32_t widest = MAX_COLUMNS;
 
 		for (uint32_t column = 0; column < layout->table->column_count; column++)
 			if (is_text(layout, column) && !layout->is_hidden[column] &&
-			    layout->width[column] > MIN_TEXT_WIDTH &&
+			    layout->width[column] > least &&
 			    (widest == MAX_COLUMNS ||
 			     layout->width[column] > layout->width[widest]))
 				widest = column;
@@ -154,6 +180,21 @@ static void shrink(struct layout *layout)
 			return;
 		layout->width[widest]--;
 	}
+}
+
+static void drop_spare_columns(struct layout *layout)
+{
+	for (uint32_t column = 0; column < layout->table->column_count; column++)
+		if (is_too_wide(layout) && layout->table->columns[column].flags & MR_COLUMN_SPARE)
+			layout->is_hidden[column] = true;
+}
+
+/* A name that can still be told from others is worth more than a spare number. */
+static void fit(struct layout *layout)
+{
+	shorten_texts(layout, TEXT_WIDTH);
+	drop_spare_columns(layout);
+	shorten_texts(layout, MIN_TEXT_WIDTH);
 }
 
 /* ---- printing ------------------------------------------------------------------------------------- */
@@ -263,7 +304,7 @@ void mr_finding_table_print(const struct mr_finding_table *table, const struct m
 		table->row_count > style->max_rows + 1 ? style->max_rows : table->row_count;
 	for (uint32_t column = 0; column < table->column_count; column++)
 		measure_column(&layout, column);
-	shrink(&layout);
+	fit(&layout);
 	print_head(&layout);
 	for (uint32_t row = 0; row < layout.shown_rows; row++)
 		print_row(&layout, row);

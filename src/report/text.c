@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/format.h"
 
 struct page {
@@ -57,6 +58,7 @@ static void print_summary(const struct page *page)
 {
 	const struct mr_summary *summary = page->summary;
 	char events[MR_FORMAT_BYTES], bytes[MR_FORMAT_BYTES], line[160];
+	char threads[MR_FORMAT_BYTES] = "no thread left events";
 
 	print_line(page, "trace", summary->path);
 	if (summary->command)
@@ -64,13 +66,27 @@ static void print_summary(const struct page *page)
 	print_exit(page);
 	mr_format_count(events, (int64_t)summary->event_count);
 	mr_format_bytes(bytes, (int64_t)summary->event_bytes);
-	snprintf(line, sizeof line, "%u process%s, %u thread%s, %s events in %s",
-		 summary->process_count, summary->process_count == 1 ? "" : "es",
-		 summary->thread_count, summary->thread_count == 1 ? "" : "s", events, bytes);
+	if (summary->thread_count)
+		snprintf(threads, sizeof threads, "%u thread%s", summary->thread_count,
+			 summary->thread_count == 1 ? "" : "s");
+	snprintf(line, sizeof line, "%u process%s, %s, %s events in %s", summary->process_count,
+		 summary->process_count == 1 ? "" : "es", threads, events, bytes);
 	print_line(page, "recorded", line);
 }
 
 /* ---- findings ------------------------------------------------------------------------------------- */
+
+/* What a terminal must not get becomes ?. */
+static void print_shown(FILE *file, const char *text, const char *end)
+{
+	while (text < end) {
+		bool shown;
+		size_t length = mr_utf8_character(text, &shown);
+
+		fprintf(file, "%.*s", shown ? (int)length : 1, shown ? text : "?");
+		text += length;
+	}
+}
 
 /* Words of a text, broken so that no line exceeds the page. */
 static void print_wrapped(const struct page *page, const char *text, size_t column, size_t indent)
@@ -79,16 +95,16 @@ static void print_wrapped(const struct page *page, const char *text, size_t colu
 
 	while (*text) {
 		size_t length = strcspn(text, " ");
+		size_t width = mr_text_width(text) - mr_text_width(text + length);
 
-		if (*separator && column + 1 + length > page->style->width) {
+		if (*separator && column + 1 + width > page->style->width) {
 			fprintf(page->file, "\n%*s", (int)indent, "");
 			column = indent;
 			separator = "";
 		}
 		fputs(separator, page->file);
-		for (size_t i = 0; i < length; i++)
-			fputc((unsigned char)text[i] < ' ' ? '?' : text[i], page->file);
-		column += length + strlen(separator);
+		print_shown(page->file, text, text + length);
+		column += width + strlen(separator);
 		separator = " ";
 		text += length + strspn(text + length, " ");
 	}
@@ -140,7 +156,7 @@ static void print_finding(const struct page *page, const struct mr_finding *find
 	for (size_t i = 0; i < finding->tables.count; i++) {
 		const struct mr_finding_table *table = finding->tables.items[i];
 
-		if (table->row_count == 0)
+		if (table->row_count == 0 || table->is_repetition)
 			continue;
 		if (finding->tables.count > 1 || finding->sentences.count > 0)
 			fprintf(page->file, "\n%s:\n", table->title);

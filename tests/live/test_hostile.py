@@ -28,6 +28,7 @@ def setUpModule():
     PROGRAMS.chmod(0o755)
     build("hostile.c", "hostile", "-pthread")
     build("execute.c", "execute", "-pthread")
+    build("corners.c", "corners", "-pthread")
     build("hello.c", "hello")
     build("library.c", "library.so", "-shared", "-fPIC")
     build("foreign.c", "foreign.so", "-shared", "-fPIC")
@@ -238,6 +239,30 @@ class Hostile(LiveTest):
         events = self.check("execute", "emit", LD_PRELOAD=str(PROGRAMS / "libcudart.so.99"))
         seen = [event["fields"]["name"] for event in events if event["event"] == "runtime_seen"]
         self.assertEqual(seen, ["libcudart.so.99"])
+
+    # ---- where there is little room ----------------------------------------------------------------
+
+    def test_sandbox(self):
+        self.check("corners", "sandboxed")
+
+    def test_lock_of_the_dynamic_linker(self):
+        self.check("corners", "linker_is_busy")
+
+    def test_small_stack(self):
+        self.check("corners", "small_stack")
+
+    def test_signal_stack(self):
+        self.check("corners", "signal_stack")
+
+    def test_vfork_in_a_bare_child(self):
+        self.check("corners", "vfork_in_bare_child")
+
+    def test_no_descriptor_to_look_with(self):
+        try:
+            build("hello.c", "hello-asan", "-fsanitize=address")
+        except (OSError, subprocess.CalledProcessError):
+            self.skipTest("cannot build with AddressSanitizer")
+        self.check("corners", "no_descriptors", SANITIZED_PROGRAM=str(PROGRAMS / "hello-asan"))
 
     # ---- programs the library cannot live in -------------------------------------------------------
 

@@ -13,7 +13,7 @@ void test_arena_init(struct mr_arena *arena, uint32_t slots)
 {
 	/* Process numbers go on from arena to arena: threads of the test outlive them. */
 	static uint32_t first_process;
-	mr_arena_layout(arena, slots);
+	arena->slot_capacity = slots;
 	arena->magic = MR_ARENA_MAGIC;
 	arena->version = MR_ARENA_VERSION;
 	arena->schema_check = mr_schema_check();
@@ -26,9 +26,7 @@ void test_arena_init(struct mr_arena *arena, uint32_t slots)
 
 struct mr_arena *test_arena_create(uint32_t slots)
 {
-	struct mr_arena size = {0};
-	mr_arena_layout(&size, slots);
-	struct mr_arena *arena = mmap(NULL, size.file_bytes, PROT_READ | PROT_WRITE,
+	struct mr_arena *arena = mmap(NULL, mr_arena_file_bytes(slots), PROT_READ | PROT_WRITE,
 				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert(arena != MAP_FAILED);
 	test_arena_init(arena, slots);
@@ -38,7 +36,7 @@ struct mr_arena *test_arena_create(uint32_t slots)
 void test_arena_destroy(struct mr_arena *arena)
 {
 	if (arena)
-		munmap(arena, arena->file_bytes);
+		munmap(arena, mr_arena_file_bytes(arena->slot_capacity));
 }
 
 void test_arena_attach(uint32_t slots)

@@ -70,14 +70,12 @@ static void test_without_a_tracer(void **state)
 
 static struct mr_arena *create_arena_file(uint32_t levels)
 {
-	struct mr_arena size = {0};
-	mr_arena_layout(&size, 8);
 	strcpy(arena_path + strlen(arena_path) - 6, "XXXXXX");
 	int file = mkstemp(arena_path);
 	assert_true(file >= 0);
-	assert_int_equal(ftruncate(file, (off_t)size.file_bytes), 0);
+	assert_int_equal(ftruncate(file, (off_t)mr_arena_file_bytes(8)), 0);
 	struct mr_arena *arena =
-		mmap(NULL, size.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		mmap(NULL, mr_arena_file_bytes(8), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	assert_ptr_not_equal(arena, MAP_FAILED);
 	close(file);
 	test_arena_init(arena, 8);

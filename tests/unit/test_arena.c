@@ -35,9 +35,9 @@ static struct mr_arena *new_arena(uint32_t slots)
 {
 	struct mr_arena layout = {.magic = MR_ARENA_MAGIC,
 				  .version = MR_ARENA_VERSION,
-				  .schema_check = mr_schema_check()};
-	mr_arena_layout(&layout, slots);
-	struct mr_arena *arena = mmap(NULL, layout.file_bytes, PROT_READ | PROT_WRITE,
+				  .schema_check = mr_schema_check(),
+				  .slot_capacity = slots};
+	struct mr_arena *arena = mmap(NULL, mr_arena_file_bytes(slots), PROT_READ | PROT_WRITE,
 				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(arena, MAP_FAILED);
 	*arena = layout;
@@ -48,7 +48,7 @@ static struct mr_arena *new_arena(uint32_t slots)
 
 static void delete_arena(struct mr_arena *arena)
 {
-	munmap(arena, arena->file_bytes);
+	munmap(arena, mr_arena_file_bytes(arena->slot_capacity));
 }
 
 static uint32_t claim_all(struct mr_arena *arena, enum mr_packet_kind kind)
@@ -181,22 +181,23 @@ static void test_validity(void **state)
 {
 	(void)state;
 	struct mr_arena *arena = new_arena(SLOTS);
-	uint64_t bytes = arena->file_bytes;
+	uint64_t bytes = mr_arena_file_bytes(SLOTS);
 	assert_true(mr_arena_is_valid(arena, bytes));
 	assert_false(mr_arena_is_valid(arena, bytes - 1));
 	assert_false(mr_arena_is_valid(arena, 100));
 	const struct mr_arena good = *arena;
-	struct mr_arena bad[7];
-	for (int i = 0; i < 7; i++)
+	struct mr_arena bad[8];
+	for (int i = 0; i < 8; i++)
 		bad[i] = good;
 	bad[0].magic++;
 	bad[1].version++;
 	bad[2].schema_check++;
 	bad[3].slot_capacity++;
 	bad[4].slot_capacity = 0;
-	bad[5].slots_offset += 64;
+	bad[5].slot_count = SLOTS + 1;
 	bad[6].slot_capacity = UINT32_MAX;
-	for (int i = 0; i < 7; i++) {
+	bad[7].reserved_slots = SLOTS + 1;
+	for (int i = 0; i < 8; i++) {
 		*arena = bad[i];
 		assert_false(mr_arena_is_valid(arena, bytes));
 	}

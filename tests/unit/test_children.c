@@ -277,6 +277,44 @@ static void test_children_share_and_add_definitions(void **state)
 
 #define child_test(name) cmocka_unit_test_teardown(name, test_arena_detach)
 
+/* The table of processes is full: the child is not traced, and says so. */
+static void test_refused_child(void **state)
+{
+	(void)state;
+	test_arena_attach(16);
+	test_emit(1);
+	while (mr_arena_claim_process(test_arena) >= 0)
+		;
+	uint32_t refused = test_arena->processes_refused;
+	pid_t child = fork();
+	if (child == 0) {
+		test_emit(10);
+		_exit(0);
+	}
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(test_arena->processes_refused, refused + 1);
+	assert_int_equal(test_arena->events_refused, 10);
+}
+
+/* A program that finds no place at all goes on without, and so do its children. */
+static void test_refused_program(void **state)
+{
+	(void)state;
+	test_arena = test_arena_create(4);
+	while (mr_arena_claim_process(test_arena) >= 0)
+		;
+	mr_process_attach_mapped(test_arena);
+	assert_null(mr_arena);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(0);
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +326,8 @@ int main(void)
 		child_test(test_fork_among_busy_threads),
 		child_test(test_texts_are_interned_once),
 		child_test(test_children_share_and_add_definitions),
+		child_test(test_refused_child),
+		child_test(test_refused_program),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,8 +71,8 @@ static void test_who_took_part(void **state)
 		&survey->processes.items[survey->tracks.items[track_of(200, 200)].process];
 	assert_int_equal(child->number, 3);
 	assert_int_equal(survey->processes.items[child->parent].number, 2);
-	assert_true(child->ended);
-	assert_false(survey->processes.items[child->parent].ended);
+	assert_int_equal(child->end, MR_PROCESS_EXIT);
+	assert_int_equal(survey->processes.items[child->parent].end, MR_PROCESS_END_NOT_SEEN);
 	assert_string_equal(mr_model_text(model, child->program), "/bin/train");
 	assert_int_equal(survey->first_ns, MS(1000));
 	assert_int_equal(survey->last_ns, MS(3000));

@@ -49,9 +49,15 @@ static bool compile(const char *name, const char *command)
 	return false;
 }
 
+static enum mr_untraced_reason inspect_at(int directory, const char *file)
+{
+	static struct mr_target_scratch scratch;
+	return mr_target_inspect(directory, file, &scratch);
+}
+
 static enum mr_untraced_reason inspect(const char *name)
 {
-	return mr_target_inspect(AT_FDCWD, in_folder(name));
+	return inspect_at(AT_FDCWD, in_folder(name));
 }
 
 static int set_up(void **state)
@@ -74,7 +80,7 @@ static void test_ordinary_programs(void **state)
 {
 	(void)state;
 	assert_int_equal(inspect("plain"), MR_UNTRACED_NONE);
-	assert_int_equal(mr_target_inspect(AT_FDCWD, "/bin/sh"), MR_UNTRACED_NONE);
+	assert_int_equal(inspect_at(AT_FDCWD, "/bin/sh"), MR_UNTRACED_NONE);
 	if (compile("no-pie", "gcc -no-pie"))
 		assert_int_equal(inspect("no-pie"), MR_UNTRACED_NONE);
 	if (compile("exporting", "gcc -rdynamic -lm"))
@@ -82,7 +88,7 @@ static void test_ordinary_programs(void **state)
 	if (compile("undefined", "gcc -fsanitize=undefined"))
 		assert_int_equal(inspect("undefined"), MR_UNTRACED_NONE);
 	int directory = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(mr_target_inspect(directory, "plain"), MR_UNTRACED_NONE);
+	assert_int_equal(inspect_at(directory, "plain"), MR_UNTRACED_NONE);
 	close(directory);
 }
 
@@ -159,7 +165,7 @@ static int inspect_as_nobody(const char *name)
 	pid_t child = fork();
 	if (child == 0)
 		_exit(setgid(65534) || setuid(65534) ? 255
-						     : (int)mr_target_inspect(AT_FDCWD, path));
+						     : (int)inspect_at(AT_FDCWD, path));
 	int status;
 	assert_int_equal(waitpid(child, &status, 0), child);
 	return WEXITSTATUS(status);
@@ -224,8 +230,8 @@ static void test_what_cannot_be_executed(void **state)
 	write_file("cut", "\177ELF", 0755);
 	assert_int_equal(inspect("cut"), MR_UNTRACED_NONE);
 	assert_int_equal(inspect("missing"), MR_UNTRACED_NONE);
-	assert_int_equal(mr_target_inspect(AT_FDCWD, folder), MR_UNTRACED_NONE);
-	assert_int_equal(mr_target_inspect(AT_FDCWD, ""), MR_UNTRACED_NONE);
+	assert_int_equal(inspect_at(AT_FDCWD, folder), MR_UNTRACED_NONE);
+	assert_int_equal(inspect_at(AT_FDCWD, ""), MR_UNTRACED_NONE);
 	assert_int_equal(mkfifo(in_folder("fifo"), 0755), 0);
 	assert_int_equal(inspect("fifo"), MR_UNTRACED_NONE); /* and does not wait for a writer */
 	if (compile("static", "gcc -static")) {
@@ -247,10 +253,10 @@ static void test_damaged_programs(void **state)
 	for (size_t i = 0; i < count; i += i < 1024 ? 1 : 97) {
 		assert_int_equal(ftruncate(damaged, 0), 0);
 		assert_int_equal(pwrite(damaged, bytes, i, 0), i);
-		mr_target_inspect(AT_FDCWD, path);
+		inspect_at(AT_FDCWD, path);
 		bytes[i] ^= (char)0xff;
 		assert_int_equal(pwrite(damaged, bytes, count, 0), count);
-		mr_target_inspect(AT_FDCWD, path);
+		inspect_at(AT_FDCWD, path);
 		bytes[i] ^= (char)0xff;
 	}
 	close(damaged);

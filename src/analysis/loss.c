@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/loss.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Packets, loss events and manifest each tell of the same losses; what one misses another may know. */
+uint64_t mr_count_lost_events(const struct mr_model *model)
+{
+	uint64_t told = mr_max(model->survey->discarded_events, model->manifest->lost_events);
+	uint64_t by_reason = 0;
+
+	for (size_t i = 0; i < mr_countof(model->survey->losses); i++)
+		by_reason += model->survey->losses[i];
+	return mr_max(told, by_reason);
+}
+
+uint64_t mr_count_missing_bytes(const struct mr_model *model)
+{
+	uint64_t seen = model->trace->event_bytes + model->survey->lost_bytes;
+
+	return model->manifest->kept_bytes > seen ? model->manifest->kept_bytes - seen : 0;
+}
+
+static bool is_empty(const struct mr_survey *survey)
+{
+	for (int id = 0; id < 256; id++)
+		if (survey->event_counts[id] && mr_event_table[id].level != MR_LEVEL_core)
+			return false;
+	return true;
+}
+
+static bool has_traced_process(const struct mr_survey *survey)
+{
+	for (size_t i = 0; i < survey->processes.count; i++)
+		if (survey->processes.items[i].number != MR_RECORDER_PROCESS)
+			return true;
+	return false;
+}
+
+/* Why the first process that was not traced was not; NULL if all were. */
+static const char *untraced_reason(const struct mr_manifest *manifest)
+{
+	for (size_t i = 0; i < manifest->process_count; i++)
+		if (!manifest->processes[i].traced)
+			return manifest->processes[i].reason ? manifest->processes[i].reason : "?";
+	return NULL;
+}
+
+static bool has_level(const struct mr_manifest *manifest, const char *name)
+{
+	for (size_t i = 0; i < manifest->level_count; i++)
+		if (strcmp(manifest->levels[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Reasons that lie in the recording, not in the program; NULL if there is none. */
+static const char *recording_reason(const struct mr_model *model)
+{
+	const struct mr_manifest *manifest = model->manifest;
+	const struct mr_survey *survey = model->survey;
+
+	if (model->trace->damage_count || survey->malformed_packets ||
+	    mr_count_missing_bytes(model))
+		return "the trace is damaged";
+	if (manifest->overwritten_packets)
+		return "all its events were overwritten; give --last or --max-size more";
+	if (mr_count_lost_events(model))
+		return "all its events were lost";
+	if (manifest->state && strcmp(manifest->state, "recording") == 0)
+		return "the recording has not ended";
+	if (manifest->state && strcmp(manifest->state, "lost") == 0)
+		return "the recorder was killed and its buffer is gone";
+	if (manifest->state && strcmp(manifest->state, "stopped") == 0)
+		return "the recording was stopped before the program's end";
+	if (!has_traced_process(survey)) {
+		const char *reason = untraced_reason(manifest);
+		return reason ? reason : "the library attached to no process";
+	}
+	if (manifest->problem)
+		return "what was to be recorded is not known";
+	if (!has_level(manifest, "dataflow"))
+		return "the level dataflow was not recorded";
+	if (manifest->delay_ns)
+		return "nothing happened after the time of --delay";
+	return NULL;
+}
+
+bool mr_explain_empty(const struct mr_model *model, char sentence[MR_EMPTY_BYTES])
+{
+	const struct mr_survey *survey = model->survey;
+
+	if (!is_empty(survey))
+		return false;
+	const char *reason = recording_reason(model);
+	if (reason)
+		snprintf(sentence, MR_EMPTY_BYTES,
+			 "Nothing from inside the program is in the trace: %.200s.", reason);
+	else if (survey->runtimes_seen.count)
+		snprintf(sentence, MR_EMPTY_BYTES,
+			 "Nothing was traced inside the program: it loaded %.100s%s, for which this "
+			 "version of millrace has no hooks.",
+			 mr_survey_text(survey, survey->runtimes_seen.items[0]),
+			 survey->runtimes_seen.count > 1 ? " and others" : "");
+	else
+		snprintf(sentence, MR_EMPTY_BYTES,
+			 "Nothing was traced inside the program: it loaded no known framework or GPU "
+			 "runtime and has no annotations (millrace.h).");
+	return true;
+}
