@@ -15,7 +15,7 @@ all: $(BUILD)/build.ninja ## build into build/
 
 $(BUILD)/build.ninja:
 	@tools/setup build
-	@meson setup $(BUILD) $(PREFIX_OPTION)
+	@meson setup $(BUILD) -Dtests=false $(PREFIX_OPTION)
 
 demo: all ## trace the example pipeline and report on it
 	@rm -rf $(BUILD)/demo.mill

@@ -145,7 +145,8 @@ static int tell_missing_bytes(struct health *health)
 	if (missing == 0)
 		return 0;
 	return say(health, MR_SEVERITY_WARNING,
-		   "%" PRIu64 " byte%s of events that were recorded %s missing: files were removed or "
+		   "%" PRIu64
+		   " byte%s of events that were recorded %s missing: files were removed or "
 		   "cut since.",
 		   missing, plural(missing), missing == 1 ? "is" : "are");
 }
@@ -215,9 +216,10 @@ static int tell_state(struct health *health)
 	if (strcmp(state, "complete") == 0)
 		return 0;
 	if (strcmp(state, "recording") == 0)
-		return say(health, MR_SEVERITY_WARNING,
-			   "The recording has not ended, and this is what was written so far: while "
-			   "it goes on, 'millrace snapshot' takes all of it.");
+		return say(
+			health, MR_SEVERITY_WARNING,
+			"The recording is not finished, and this is what was written so far: while "
+			"it goes on, 'millrace snapshot' takes all of it.");
 	if (strcmp(state, "lost") == 0)
 		return say(health, MR_SEVERITY_WARNING,
 			   "The recorder was killed and its buffer is gone: the last events are "

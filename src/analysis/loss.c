@@ -69,7 +69,7 @@ static const char *recording_reason(const struct mr_model *model)
 	if (mr_count_lost_events(model))
 		return "all its events were lost";
 	if (manifest->state && strcmp(manifest->state, "recording") == 0)
-		return "the recording has not ended";
+		return "the recording is not finished";
 	if (manifest->state && strcmp(manifest->state, "lost") == 0)
 		return "the recorder was killed and its buffer is gone";
 	if (manifest->state && strcmp(manifest->state, "stopped") == 0)
@@ -98,14 +98,16 @@ bool mr_explain_empty(const struct mr_model *model, char sentence[MR_EMPTY_BYTES
 		snprintf(sentence, MR_EMPTY_BYTES,
 			 "Nothing from inside the program is in the trace: %.200s.", reason);
 	else if (survey->runtimes_seen.count)
-		snprintf(sentence, MR_EMPTY_BYTES,
-			 "Nothing was traced inside the program: it loaded %.100s%s, for which this "
-			 "version of millrace has no hooks.",
-			 mr_survey_text(survey, survey->runtimes_seen.items[0]),
-			 survey->runtimes_seen.count > 1 ? " and others" : "");
+		snprintf(
+			sentence, MR_EMPTY_BYTES,
+			"Nothing was traced inside the program: it loaded %.100s%s, for which this "
+			"version of millrace has no hooks.",
+			mr_survey_text(survey, survey->runtimes_seen.items[0]),
+			survey->runtimes_seen.count > 1 ? " and others" : "");
 	else
 		snprintf(sentence, MR_EMPTY_BYTES,
-			 "Nothing was traced inside the program: it loaded no known framework or GPU "
+			 "Nothing was traced inside the program: it loaded no known framework or "
+			 "GPU "
 			 "runtime and has no annotations (millrace.h).");
 	return true;
 }

@@ -43,7 +43,7 @@ static const struct mr_finding_column thread_columns[] = {
 	{"tid", "tid", MR_UNIT_NUMBER, 0},
 	NESTED_COLUMNS(MR_COLUMN_SPARE),
 	{"span_ns", "span", MR_UNIT_NS, 0},
-	{"busy", "busy", MR_UNIT_PERMILLE, 0},
+	{"busy_permille", "busy", MR_UNIT_PERMILLE, 0},
 };
 static const struct mr_finding_column step_columns[] = {
 	{"thread", "thread", MR_UNIT_TEXT, 0},
@@ -308,9 +308,9 @@ static void add_busy(const struct mr_model *model, const struct mr_finding *find
 		int64_t span_ns = track->last_ns - track->first_ns;
 
 		cells[0].number = span_ns;
-		cells[1].number = span_ns > 0 ? (int64_t)((__int128)statistics[row].self_ns * 1000 /
-							  span_ns)
-					      : MR_NO_VALUE;
+		cells[1].number =
+			span_ns > 0 ? (int64_t)((__int128)statistics[row].self_ns * 1000 / span_ns)
+				    : MR_NO_VALUE;
 	}
 }
 

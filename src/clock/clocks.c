@@ -52,7 +52,7 @@ int64_t mr_clocks_epoch_ns(const struct mr_clocks *clocks)
 	__int128 epoch_ns = linear_ns(&clocks->metadata.monotonic, 0);
 
 	/* So far that every time of the trace can be added to it. */
-	return epoch_ns > MAX_EPOCH_NS	  ? MAX_EPOCH_NS
+	return epoch_ns > MAX_EPOCH_NS    ? MAX_EPOCH_NS
 	       : epoch_ns < -MAX_EPOCH_NS ? -MAX_EPOCH_NS
 					  : (int64_t)epoch_ns;
 }

@@ -25,6 +25,8 @@ static void found(struct mr_capability *capability, enum mr_capability_state sta
 		  const char *format, ...) mr_printf_format(3, 4);
 static void remedy(struct mr_capability *capability, const char *format, ...)
 	mr_printf_format(2, 3);
+static void probe_framework(struct mr_capability *capability);
+static void list_names(void probe(struct mr_capability *), char *names, size_t capacity);
 
 static void found(struct mr_capability *capability, enum mr_capability_state state,
 		  const char *format, ...)
@@ -248,21 +250,47 @@ static void probe_runtime(struct mr_capability *capability)
 	      "not installed; this version of millrace has no hooks for it");
 }
 
-/* Asks Python where the package would come from, without importing it. */
+/* Asks Python where packages would come from, without importing them: lines "NAME PATH". Once for all,
+ * as Python is slow to start. */
+static const char *framework_origins(void)
+{
+	static char origins[4096];
+	static bool is_asked;
+	char names[256], command[512];
+	if (is_asked)
+		return origins;
+	is_asked = true;
+	list_names(probe_framework, names, sizeof names);
+	snprintf(command, sizeof command,
+		 "python3 -c 'import importlib.util as u, sys\n"
+		 "for name in sys.argv[1:]:\n"
+		 "    spec = u.find_spec(name)\n"
+		 "    print(name, spec.origin if spec else None)' %s 2>&1",
+		 names);
+	mr_auto(close_pipe) FILE *output = popen(command, "re");
+	size_t length = output ? fread(origins, 1, sizeof origins - 1, output) : 0;
+	origins[length] = '\0';
+	return origins;
+}
+
 static void probe_framework(struct mr_capability *capability)
 {
-	char command[256], origin[256];
-	snprintf(command, sizeof command,
-		 "python3 -c 'import importlib.util as u; s = u.find_spec(\"%s\"); "
-		 "print(s.origin if s else \"\")' 2>&1",
-		 capability->name);
-	mr_auto(close_pipe) FILE *output = popen(command, "re");
-	if (!program_in_path("python3"))
+	char start[64];
+	if (!program_in_path("python3")) {
 		found(capability, MR_CAPABILITY_MISSING, "python3 is not installed");
-	else if (output && read_line(output, origin, sizeof origin) && origin[0] == '/')
+		return;
+	}
+	snprintf(start, sizeof start, "%s /", capability->name);
+	const char *line = framework_origins();
+	while (*line && strncmp(line, start, strlen(start)) != 0) {
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	const char *path = line + strcspn(line, "/");
+	if (*path)
 		found(capability, MR_CAPABILITY_MISSING,
-		      "%.200s is installed, but this version of millrace has no hooks for it",
-		      origin);
+		      "%.*s is installed, but this version of millrace has no hooks for it",
+		      (int)mr_min(strcspn(path, "\n"), (size_t)200), path);
 	else
 		found(capability, MR_CAPABILITY_MISSING,
 		      "not installed for python3; this version of millrace has no hooks for it");
@@ -311,6 +339,16 @@ static const struct {
 	{"lockdown", "kernel", probe_lockdown},
 	{"babeltrace2", "tools", probe_babeltrace},
 };
+
+/* Names of all capabilities that `probe` looks at, separated by blanks. */
+static void list_names(void probe(struct mr_capability *), char *names, size_t capacity)
+{
+	size_t length = 0;
+	for (size_t i = 0; i < mr_countof(probes); i++)
+		if (probes[i].probe == probe && length < capacity)
+			length += (size_t)snprintf(names + length, capacity - length, "%s%s",
+						   length ? " " : "", probes[i].name);
+}
 
 const char *mr_capability_state_name(enum mr_capability_state state)
 {

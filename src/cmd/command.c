@@ -64,7 +64,8 @@ static int edit_distance(const char *a, const char *b)
 	return row[length];
 }
 
-const char *mr_command_suggest(const char *word)
+/* NULL when none is near. */
+static const char *find_nearest(const char *word)
 {
 	const char *nearest = NULL;
 	int distance = 3; /* further than two letters is a guess */
@@ -76,4 +77,14 @@ const char *mr_command_suggest(const char *word)
 		}
 	}
 	return nearest;
+}
+
+int mr_command_refuse(const char *name)
+{
+	const char *near = find_nearest(name);
+	if (near)
+		fprintf(stderr, "millrace: unknown command '%s': did you mean '%s'?\n", name, near);
+	else
+		fprintf(stderr, "millrace: unknown command '%s': see 'millrace help'\n", name);
+	return MR_EXIT_USAGE;
 }

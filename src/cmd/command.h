@@ -54,8 +54,8 @@ int mr_command_misused(const struct mr_command *command, const char *format, ...
 
 void mr_command_print_help(const struct mr_command *command, FILE *file);
 
-/* The name nearest to `word` for a "did you mean", or NULL when none is near. */
-const char *mr_command_suggest(const char *word);
+/* Prints that there is no such command, and the nearest there is; returns MR_EXIT_USAGE. */
+int mr_command_refuse(const char *name);
 
 extern const struct mr_command mr_command_doctor;
 extern const struct mr_command mr_command_dump;

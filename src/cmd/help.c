@@ -2,9 +2,6 @@
  *
  * millrace help: the list of commands, the help of one, and the lists that completion reads.
  */
-#include <errno.h>
-
-#include "base/error.h"
 #include "cmd/command.h"
 #include "cmd/terminal.h"
 
@@ -47,27 +44,15 @@ static void print_overview(FILE *file)
 	      file);
 }
 
-static int find_command(const char *name, const struct mr_command **ret_command)
-{
-	const struct mr_command *command = mr_command_find(name);
-	if (!command)
-		return mr_fail(ENOENT, "unknown command '%s': see 'millrace help'", name);
-	*ret_command = command;
-	return 0;
-}
-
 static int run(int count, char **operands)
 {
 	const char *name = given.list_options    ? given.list_options
 			   : given.list_examples ? given.list_examples
 			   : count > 0           ? operands[0]
 						 : NULL;
-	const struct mr_command *command = NULL;
-	if (name) {
-		int error = find_command(name, &command);
-		if (error < 0)
-			return error;
-	}
+	const struct mr_command *command = name ? mr_command_find(name) : NULL;
+	if (name && !command)
+		return mr_command_refuse(name);
 	if (given.list_commands) {
 		for (int i = 0; mr_commands[i]; i++)
 			printf("%s\t%s\n", mr_commands[i]->name, mr_commands[i]->summary);

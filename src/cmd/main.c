@@ -24,16 +24,6 @@ const struct mr_command *const mr_commands[] = {
 };
 /* clang-format on */
 
-static int refuse_command(const char *name)
-{
-	const char *near = mr_command_suggest(name);
-	if (near)
-		fprintf(stderr, "millrace: unknown command '%s': did you mean '%s'?\n", name, near);
-	else
-		fprintf(stderr, "millrace: unknown command '%s': see 'millrace help'\n", name);
-	return MR_EXIT_USAGE;
-}
-
 static int check_operands(const struct mr_command *command, int count, char **operands)
 {
 	if (count < command->operands_min)
@@ -76,7 +66,7 @@ int main(int argc, char **argv)
 	else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		name = mr_command_version.name;
 	const struct mr_command *command = mr_command_find(name);
-	int status = command ? run_command(command, argc - 2, argv + 2) : refuse_command(name);
+	int status = command ? run_command(command, argc - 2, argv + 2) : mr_command_refuse(name);
 	/* A full disk shows only when the last of the output is written. */
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
 		fprintf(stderr, "millrace: standard output cannot be written: %s\n",

@@ -2,6 +2,7 @@
 #include "cmd/options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -126,7 +127,7 @@ static int parse_set(const char *text, const char *const *words, uint32_t *ret_s
 	return 0;
 }
 
-static int store_value(const struct mr_option *option, const char *value)
+static int parse_value(const struct mr_option *option, const char *value)
 {
 	switch (option->type) {
 	case MR_OPTION_FLAG:
@@ -147,6 +148,15 @@ static int store_value(const struct mr_option *option, const char *value)
 		return parse_set(value, option->choices, option->target.set);
 	}
 	return mr_fail(EINVAL, "option of unknown type %d", option->type);
+}
+
+static int store_value(const struct mr_option *option, const char *value)
+{
+	int error = parse_value(option, value);
+	if (error == 0 && option->least && *option->target.number < option->least)
+		return mr_fail(ERANGE, "'%s' is too small: at least %" PRIu64 " %s", value,
+			       option->least, option->type == MR_OPTION_DURATION ? "ns" : "bytes");
+	return error;
 }
 
 /* ---- parsing --------------------------------------------------------------------------------- */

@@ -46,23 +46,28 @@ struct mr_option {
 	const char *argument;       /* name of the value in the help; NULL for flags */
 	const char *const *choices; /* words, ended by NULL */
 	const char *help;
+	uint64_t least; /* of a number; 0: any */
 };
 
 /* clang-format off */
 #define MR_FLAG(letter, name, to, text) \
-	{MR_OPTION_FLAG, letter, name, {.flag = to}, NULL, NULL, text}
+	{MR_OPTION_FLAG, letter, name, {.flag = to}, NULL, NULL, text, 0}
 #define MR_STRING(letter, name, to, value, text) \
-	{MR_OPTION_STRING, letter, name, {.string = to}, value, NULL, text}
+	{MR_OPTION_STRING, letter, name, {.string = to}, value, NULL, text, 0}
 #define MR_INTEGER(letter, name, to, value, text) \
-	{MR_OPTION_INTEGER, letter, name, {.number = to}, value, NULL, text}
+	{MR_OPTION_INTEGER, letter, name, {.number = to}, value, NULL, text, 0}
 #define MR_SIZE(letter, name, to, value, text) \
-	{MR_OPTION_SIZE, letter, name, {.number = to}, value, NULL, text}
+	{MR_OPTION_SIZE, letter, name, {.number = to}, value, NULL, text, 0}
 #define MR_DURATION(letter, name, to, value, text) \
-	{MR_OPTION_DURATION, letter, name, {.number = to}, value, NULL, text}
+	{MR_OPTION_DURATION, letter, name, {.number = to}, value, NULL, text, 0}
+#define MR_SIZE_FROM(letter, name, to, least, value, text) \
+	{MR_OPTION_SIZE, letter, name, {.number = to}, value, NULL, text, least}
+#define MR_DURATION_FROM(letter, name, to, least, value, text) \
+	{MR_OPTION_DURATION, letter, name, {.number = to}, value, NULL, text, least}
 #define MR_CHOICE(letter, name, to, words, value, text) \
-	{MR_OPTION_CHOICE, letter, name, {.choice = to}, value, words, text}
+	{MR_OPTION_CHOICE, letter, name, {.choice = to}, value, words, text, 0}
 #define MR_SET(letter, name, to, words, value, text) \
-	{MR_OPTION_SET, letter, name, {.set = to}, value, words, text}
+	{MR_OPTION_SET, letter, name, {.set = to}, value, words, text, 0}
 /* clang-format on */
 
 enum mr_options_order {

@@ -9,16 +9,19 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "analysis/loss.h"
 #include "base/error.h"
+#include "base/quote.h"
 #include "cmd/command.h"
 #include "launch/session.h"
-#include "schema/schema.h"
-#include "trace/trace.h"
+#include "record/arena.h"
+#include "report/format.h"
 
 enum {
 	EXIT_OWN_FAILURE = 125,
 	EXIT_CANNOT_EXECUTE = 126,
-	EXIT_NOT_FOUND = 127
+	EXIT_NOT_FOUND = 127,
+	LEAST_BYTES = MR_ARENA_SLOT_BYTES /* less does not hold a single packet */
 };
 
 static struct {
@@ -34,25 +37,23 @@ static struct {
 	int wait;
 } given;
 
-enum {
-	KERNEL_WORD = 0
-};
-static const char *const level_names[] = {"kernel", "runtime", "dataflow", NULL};
-static const uint32_t level_bits[] = {MR_LEVEL_kernel, MR_LEVEL_runtime, MR_LEVEL_dataflow};
+static const char *const level_names[] = {"runtime", "dataflow", NULL};
+static const uint32_t level_bits[] = {MR_LEVEL_runtime, MR_LEVEL_dataflow};
 static const char *const wait_names[] = {"program", "all", NULL};
 
 static const struct mr_option options[] = {
 	MR_STRING('o', "output", &given.output, "DIR", "trace directory to make"),
 	MR_SET('l', "levels", &given.levels, level_names, "LIST",
-	       "levels to record, of kernel,runtime,dataflow; all by default"),
+	       "levels to record, of runtime,dataflow; both by default"),
 	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "begin to record after TIME"),
-	MR_DURATION(0, "duration", &given.duration_ns, "TIME",
-		    "record for TIME, then only let it run"),
-	MR_SIZE(0, "max-size", &given.max_bytes, "SIZE",
-		"keep the newest SIZE of events; by default 8G, or half of the free space"),
+	MR_DURATION_FROM(0, "duration", &given.duration_ns, 1, "TIME",
+			 "record for TIME, then only let it run"),
+	MR_SIZE_FROM(0, "max-size", &given.max_bytes, LEAST_BYTES, "SIZE",
+		     "keep the newest SIZE of events; by default 8G, or half of the free space"),
 	MR_STRING(0, "last", &given.last, "SIZE|TIME",
 		  "flight recorder: keep only the newest SIZE (64M) or TIME (30s)"),
-	MR_SIZE(0, "buffer", &given.buffer_bytes, "SIZE",
+	MR_SIZE_FROM(
+		0, "buffer", &given.buffer_bytes, LEAST_BYTES, "SIZE",
 		"memory for events on their way to the disk; by default 1/64 of the machine's"),
 	MR_CHOICE(0, "wait", &given.wait, wait_names, "WHOM",
 		  "end with the program (its descendants get two seconds), or when all have ended"),
@@ -70,19 +71,6 @@ static const struct mr_example examples[] = {
 
 /* ---- what is printed at the end -------------------------------------------------------------------- */
 
-static const char *size_text(uint64_t bytes, char *buffer, size_t buffer_bytes)
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-	double value = (double)bytes;
-	size_t unit = 0;
-	while (value >= 999.5 && unit + 1 < mr_countof(units)) {
-		value /= 1000;
-		unit++;
-	}
-	snprintf(buffer, buffer_bytes, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-	return buffer;
-}
-
 static void print_losses(const struct mr_session_result *result)
 {
 	if (result->lost_events || result->lost_definitions || result->lost_packets)
@@ -95,21 +83,21 @@ static void print_losses(const struct mr_session_result *result)
 
 static void print_health(const struct mr_session_result *result)
 {
-	char size[32];
+	char size[MR_FORMAT_BYTES];
+	mr_format_bytes(size, (int64_t)result->bytes);
 	fprintf(stderr, "millrace: %u process%s, %s in %.3f s", result->processes,
-		result->processes == 1 ? "" : "es", size_text(result->bytes, size, sizeof size),
-		(double)result->duration_ns / 1e9);
+		result->processes == 1 ? "" : "es", size, (double)result->duration_ns / 1e9);
 	print_losses(result);
 	fputc('\n', stderr);
 	if (result->stop_reason)
 		fprintf(stderr, "millrace: recording stopped before the program ended: %s\n",
 			result->stop_reason);
+	mr_format_bytes(size, (int64_t)result->overwritten_bytes);
 	if (result->overwritten_bytes)
 		fprintf(stderr,
 			"millrace: only the newest events are kept: the last %.1f s; %s older were "
 			"dropped\n",
-			(double)result->kept_ns / 1e9,
-			size_text(result->overwritten_bytes, size, sizeof size));
+			(double)result->kept_ns / 1e9, size);
 	if (result->alive_processes)
 		fprintf(stderr,
 			"millrace: %u descendant%s still running; recording in them was switched "
@@ -124,34 +112,21 @@ static void print_health(const struct mr_session_result *result)
 
 /* ---- when nothing was traced ------------------------------------------------------------------------- */
 
-struct findings {
-	bool has_events; /* of the levels that hooks record */
-	char libraries[512];
-};
-
-static void look_at_event(const struct mr_event *event, struct findings *found)
+/* Whether a hook has recorded anything: stops at the first such event, so it is quick. */
+static bool has_events(const char *path)
 {
-	if (event->desc->level != MR_LEVEL_core)
-		found->has_events = true;
-	if (event->desc->id != MR_EVENT_runtime_seen || !event->text ||
-	    strstr(found->libraries, event->text))
-		return;
-	size_t length = strlen(found->libraries);
-	snprintf(found->libraries + length, sizeof found->libraries - length, "%s%s",
-		 length ? ", " : "", event->text);
-}
-
-static struct findings look_at_trace(const struct mr_trace *trace)
-{
-	struct findings found = {0};
-	for (uint32_t i = 0; i < trace->stream_count && !found.has_events; i++) {
+	mr_auto(trace) struct mr_trace *trace = NULL;
+	if (mr_trace_open(path, &trace) < 0)
+		return true; /* whoever opens it next says what is wrong */
+	for (uint32_t i = 0; i < trace->stream_count; i++) {
 		struct mr_cursor cursor;
 		struct mr_event event;
 		mr_cursor_start(&cursor, trace, &trace->streams[i]);
-		while (!found.has_events && mr_cursor_next(&cursor, &event))
-			look_at_event(&event, &found);
+		while (mr_cursor_next(&cursor, &event))
+			if (event.desc->level != MR_LEVEL_core)
+				return true;
 	}
-	return found;
+	return false;
 }
 
 static void explain_empty_trace(const struct mr_session_result *result)
@@ -160,24 +135,22 @@ static void explain_empty_trace(const struct mr_session_result *result)
 		fprintf(stderr, "millrace: the program ran untraced: %s\n", result->untraced_why);
 		return;
 	}
-	struct mr_trace *trace;
-	if (mr_trace_open(result->path, &trace) < 0)
-		return;
-	struct findings found = look_at_trace(trace);
-	mr_trace_close(trace);
-	if (found.has_events)
-		return;
-	if (found.libraries[0])
-		fprintf(stderr,
-			"millrace: nothing was traced: %s was loaded, but this version of millrace "
-			"has no hook "
-			"for it\n",
-			found.libraries);
-	else
-		fputs("millrace: nothing was traced: the program loaded no framework or GPU "
-		      "runtime that "
-		      "millrace knows, and has no annotations (millrace.h)\n",
-		      stderr);
+	mr_auto(model) struct mr_model *model = NULL;
+	char sentence[MR_EMPTY_BYTES];
+	if (!has_events(result->path) && mr_model_load(result->path, &model) == 0 &&
+	    mr_explain_empty(model, sentence))
+		fprintf(stderr, "millrace: %s\n", sentence);
+}
+
+/* As the program was called, so that it can be typed again. */
+static void print_next_command(const char *path)
+{
+	bool is_path = strchr(program_invocation_name, '/') != NULL;
+	fputs("millrace: next: ", stderr);
+	mr_quote_print(stderr, is_path ? program_invocation_name : "millrace");
+	fputs(" report ", stderr);
+	mr_quote_print(stderr, path);
+	fputc('\n', stderr);
 }
 
 /* ---- the command -------------------------------------------------------------------------------------- */
@@ -189,8 +162,13 @@ static int parse_last(struct mr_session_options *session)
 	size_t length = strlen(given.last);
 	char unit = length ? given.last[length - 1] : 0;
 	bool is_time = unit == 's' || unit == 'm' || unit == 'h';
-	return is_time ? mr_parse_duration(given.last, &session->last_ns)
-		       : mr_parse_size(given.last, &session->last_bytes);
+	int result = is_time ? mr_parse_duration(given.last, &session->last_ns)
+			     : mr_parse_size(given.last, &session->last_bytes);
+	if (result == 0 && session->last_ns == 0 && session->last_bytes < LEAST_BYTES)
+		return mr_fail(ERANGE,
+			       "'%s' is too small: at least %d bytes, or a time such as 30s",
+			       given.last, LEAST_BYTES);
+	return result;
 }
 
 static uint32_t chosen_levels(void)
@@ -199,7 +177,7 @@ static uint32_t chosen_levels(void)
 	for (size_t i = 0; i < mr_countof(level_bits); i++)
 		if (given.levels == 0 || given.levels & 1u << i)
 			levels |= level_bits[i];
-	return levels & ~(uint32_t)MR_LEVEL_kernel;
+	return levels;
 }
 
 /* Ends as the program did, by the same signal if it was one. */
@@ -221,9 +199,8 @@ static int exit_like(int wait_status)
 static int run(int count, char **operands)
 {
 	operands[count] = NULL; /* there is room: options were taken out, or argv ends here */
-	if (given.levels & 1u << KERNEL_WORD)
-		return mr_command_misused(&mr_command_record,
-					  "--levels: this version of millrace has no kernel level");
+	if (given.output && !*given.output)
+		return mr_command_misused(&mr_command_record, "--output: the name is empty");
 	struct mr_session_options session = {.arguments = operands,
 					     .output = given.output,
 					     .levels = chosen_levels(),
@@ -250,7 +227,7 @@ static int run(int count, char **operands)
 	if (!given.quiet) {
 		print_health(&outcome);
 		explain_empty_trace(&outcome);
-		fprintf(stderr, "millrace: next: millrace report %s\n", outcome.path);
+		print_next_command(outcome.path);
 	}
 	int status = outcome.wait_status;
 	mr_session_result_free(&outcome);

@@ -48,8 +48,11 @@ int mr_trace_argument(int count, char **operands, char **ret_path)
 		return mr_fail(ENOENT,
 			       "no trace here: record one with: millrace record -- PROGRAM");
 	int result = mr_recover_trace(path, &recovered);
-	/* While it is being recorded, what is written so far can be read. */
-	if (result < 0 && result != -EBUSY)
+	if (result == -EACCES || result == -EPERM || result == -EROFS)
+		fprintf(stderr, "millrace: %s: this is what was written before the recorder died\n",
+			mr_error_text());
+	else if (result < 0 &&
+		 result != -EBUSY) /* while it is recorded, what is written can be read */
 		return result;
 	*ret_path = mr_take(path);
 	return 0;

@@ -247,7 +247,7 @@ static enum mr_untraced_reason inspect_file(int file, const struct stat *status,
 }
 
 enum mr_untraced_reason mr_target_inspect(int directory, const char *path,
-					 struct mr_target_scratch *scratch)
+					  struct mr_target_scratch *scratch)
 {
 	struct inspection *inspection = (struct inspection *)scratch->bytes;
 	for (int level = 0; level < SCRIPT_LEVELS; level++) {
@@ -274,8 +274,10 @@ enum mr_untraced_reason mr_target_inspect(int directory, const char *path,
 static bool is_executable(const char *path)
 {
 	struct stat status;
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-	       faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+	bool is_file = stat(path, &status) == 0 && S_ISREG(status.st_mode);
+	if (!is_file)
+		errno = ENOENT;
+	return is_file && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
 }
 
 bool mr_target_search(const char *name, char *ret_path, size_t bytes)
@@ -299,7 +301,6 @@ bool mr_target_search(const char *name, char *ret_path, size_t bytes)
 			size_t slash = length > 0;
 			ret_path[length] = '/';
 			memcpy(ret_path + length + slash, name, name_bytes);
-			errno = 0;
 			if (is_executable(ret_path))
 				return true;
 			is_denied |= errno == EACCES;

@@ -26,7 +26,7 @@ struct mr_target_scratch {
  * MR_UNTRACED_NONE if it may go in, also for files that cannot be executed at all: executing them
  * fails as it would anyway. */
 enum mr_untraced_reason mr_target_inspect(int directory, const char *path,
-					 struct mr_target_scratch *scratch);
+					  struct mr_target_scratch *scratch);
 
 /* Finds NAME along $PATH as execvp() does; a name with a slash is a path already. On failure what is
  * in ret_path has no meaning, and errno says why: EACCES if there is one that may not be executed. */

@@ -218,8 +218,8 @@ int mr_arena_file_lock(const struct mr_arena_file *file)
 {
 	struct stat status;
 	if (flock(file->fd, LOCK_EX | LOCK_NB) < 0)
-		return mr_fail_errno(errno == EWOULDBLOCK ? EBUSY : errno, "cannot lock the arena %s",
-				     file->path);
+		return mr_fail_errno(errno == EWOULDBLOCK ? EBUSY : errno,
+				     "cannot lock the arena %s", file->path);
 	if (fstat(file->fd, &status) < 0 || status.st_nlink == 0)
 		return mr_fail(ENOENT, "the arena %s is gone", file->path);
 	return 0;

@@ -104,7 +104,8 @@ int mr_child_find_program(const char *program, char **ret_path)
 	char path[PATH_MAX];
 	if (!mr_target_search(program, path, sizeof path))
 		return errno == EACCES
-			       ? mr_fail(EACCES, "cannot run %s: what is in PATH is not an executable file",
+			       ? mr_fail(EACCES,
+					 "cannot run %s: what is in PATH is not an executable file",
 					 program)
 			       : mr_fail(ENOENT, "cannot run %s: no such program in PATH", program);
 	int result = check_program(path);

@@ -7,6 +7,17 @@
 
 #include "base/error.h"
 
+int mr_drain_init(struct mr_drain *drain, struct mr_arena_file *file, struct mr_streams *streams,
+		  struct mr_processes *processes)
+{
+	*drain = (struct mr_drain){.file = file,
+				   .streams = streams,
+				   .processes = processes,
+				   .own_process = MR_RECORDER_PROCESS,
+				   .copy.packet = malloc(MR_ARENA_PACKET_BYTES)};
+	return drain->copy.packet ? 0 : mr_fail(ENOMEM, "no memory for a packet");
+}
+
 void mr_drain_stop(struct mr_drain *drain)
 {
 	atomic_store_explicit(&drain->file->arena->levels, 0, memory_order_relaxed);
@@ -14,18 +25,43 @@ void mr_drain_stop(struct mr_drain *drain)
 		drain->stop_reason = strdup(mr_error_text());
 }
 
-/* Appends one interval_unfinished event to a packet whose owner will not; returns the new end. */
-static uint8_t *put_unfinished(uint8_t *at, const struct mr_open_interval *open, uint64_t ticks)
+bool mr_drain_copy_packet(struct mr_drain *drain, uint32_t slot)
 {
-	const struct mr_event_interval_unfinished event = {.event = open->event,
-							   .what = open->what,
-							   .step = open->step,
-							   .start = open->start_ticks};
-	at[0] = MR_EVENT_EXTENDED;
-	at[1] = MR_EVENT_interval_unfinished;
-	memcpy(at + 2, &ticks, sizeof ticks);
-	memcpy(at + MR_EXTENDED_HEADER_BYTES, &event, sizeof event);
-	return at + MR_EXTENDED_HEADER_BYTES + sizeof event;
+	struct mr_arena *arena = drain->file->arena;
+	const struct mr_slot *from = mr_arena_slot(arena, slot);
+	struct mr_drain_copy *copy = &drain->copy;
+	uint64_t progress = atomic_load_explicit(&from->progress, memory_order_acquire);
+	copy->content_bytes = (uint32_t)progress;
+	copy->open_count = mr_min((uint32_t)(progress >> 32), (uint32_t)MR_OPEN_INTERVALS);
+	if (copy->content_bytes < sizeof *copy->packet ||
+	    copy->content_bytes > MR_PACKET_ROOM_BYTES)
+		return false;
+	memcpy(copy->packet, mr_arena_packet(arena, slot), copy->content_bytes);
+	memcpy(copy->open, from->open, sizeof copy->open);
+	copy->owner_packet = from->owner_packet;
+	copy->owner_ended = from->owner_ended;
+	copy->discarded_events = from->discarded_events;
+	/* Read after progress: not before the last event copied. */
+	copy->end_ticks = mr_max(from->last_ticks, copy->packet->context.begin_ticks);
+	return copy->packet->header.magic == MR_CTF_MAGIC;
+}
+
+/* Appends an interval_unfinished event for everything that is open in a packet whose owner will not. */
+static void put_unfinished(struct mr_drain_copy *copy)
+{
+	for (uint32_t i = 0; i < copy->open_count; i++) {
+		const struct mr_open_interval *open = &copy->open[i];
+		const struct mr_event_interval_unfinished event = {.event = open->event,
+								   .what = open->what,
+								   .step = open->step,
+								   .start = open->start_ticks};
+		uint8_t *at = (uint8_t *)copy->packet + copy->content_bytes;
+		at[0] = MR_EVENT_EXTENDED;
+		at[1] = MR_EVENT_interval_unfinished;
+		memcpy(at + 2, &copy->end_ticks, sizeof copy->end_ticks);
+		memcpy(at + MR_EXTENDED_HEADER_BYTES, &event, sizeof event);
+		copy->content_bytes += MR_EXTENDED_HEADER_BYTES + sizeof event;
+	}
 }
 
 _Static_assert(MR_OPEN_INTERVALS *(MR_EXTENDED_HEADER_BYTES +
@@ -33,40 +69,34 @@ _Static_assert(MR_OPEN_INTERVALS *(MR_EXTENDED_HEADER_BYTES +
 		       MR_ARENA_PACKET_BYTES - MR_PACKET_ROOM_BYTES,
 	       "owners leave room for what record adds");
 
-static void take_packet(struct mr_drain *drain, uint32_t index, bool owner_gone)
+static void append_copy(struct mr_drain *drain, bool is_last)
+{
+	struct mr_drain_copy *copy = &drain->copy;
+	bool is_written = !drain->stop_reason &&
+			  mr_streams_append(drain->streams, copy->packet, copy->content_bytes,
+					    copy->end_ticks, copy->discarded_events, is_last) == 0;
+	if (is_written)
+		return;
+	drain->lost_packets++;
+	mr_drain_stop(drain);
+}
+
+static void take_packet(struct mr_drain *drain, uint32_t slot, bool owner_gone)
 {
 	struct mr_arena *arena = drain->file->arena;
-	struct mr_slot *slot = mr_arena_slot(arena, index);
-	struct mr_packet *packet = mr_arena_packet(arena, index);
-	uint64_t progress = atomic_load_explicit(&slot->progress, memory_order_acquire);
-	uint32_t content_bytes = (uint32_t)progress;
-	uint32_t open_count = (uint32_t)(progress >> 32);
-	bool is_new = !drain->is_recovery || !mr_streams_has(drain->streams, packet);
-	bool is_sane = packet->header.magic == MR_CTF_MAGIC && content_bytes >= sizeof *packet &&
-		       content_bytes <= MR_PACKET_ROOM_BYTES;
-	uint64_t end_ticks = mr_max(slot->last_ticks, packet->context.begin_ticks);
-	if (is_sane && (owner_gone || slot->owner_ended)) {
-		uint8_t *end = (uint8_t *)packet + content_bytes;
-		for (uint32_t i = 0; i < mr_min(open_count, (uint32_t)MR_OPEN_INTERVALS); i++) {
-			end = put_unfinished(end, &slot->open[i], end_ticks);
-			drain->unfinished_intervals++;
-		}
-		content_bytes = (uint32_t)(end - (uint8_t *)packet);
-	}
-	/* An empty packet may still hold what its owner had open when it was killed. */
-	bool is_wanted = is_sane && is_new && content_bytes > sizeof *packet;
-	bool writable = !drain->stop_reason && is_wanted;
-	if (writable &&
-	    mr_streams_append(drain->streams, packet, content_bytes, end_ticks,
-			      slot->discarded_events, owner_gone || slot->owner_ended) < 0) {
-		drain->lost_packets++;
-		mr_drain_stop(drain);
-	} else if (is_wanted && !writable) {
-		drain->lost_packets++;
+	struct mr_drain_copy *copy = &drain->copy;
+	bool is_packet = mr_drain_copy_packet(drain, slot);
+	if (is_packet && !(drain->is_recovery && mr_streams_has(drain->streams, copy->packet))) {
+		bool is_last = owner_gone || copy->owner_ended;
+		/* An empty packet may still hold what its owner had open when it was killed. */
+		if (is_last)
+			put_unfinished(copy);
+		if (copy->content_bytes > sizeof *copy->packet)
+			append_copy(drain, is_last);
 	}
 	/* A slot that its next owner has claimed but not begun must not look full of old events. */
-	atomic_store_explicit(&slot->progress, 0, memory_order_relaxed);
-	mr_arena_free(arena, index);
+	atomic_store_explicit(&mr_arena_slot(arena, slot)->progress, 0, memory_order_relaxed);
+	mr_arena_free(arena, slot);
 }
 
 /* Notes a slot as one to take now. */
@@ -97,7 +127,7 @@ static void sort_candidates(struct mr_drain *drain)
 void mr_drain_list(struct mr_drain *drain)
 {
 	struct mr_arena *arena = drain->file->arena;
-	uint32_t count = atomic_load_explicit(&arena->slot_count, memory_order_relaxed);
+	uint32_t count = drain->file->slot_count;
 	drain->candidates.count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t word =
@@ -136,7 +166,7 @@ static void take_process(struct mr_drain *drain, size_t index)
 	struct mr_arena *arena = drain->file->arena;
 	const struct mr_process_info *info = &drain->processes->list.items[index];
 	uint32_t process = info->process;
-	uint32_t count = atomic_load_explicit(&arena->slot_count, memory_order_relaxed);
+	uint32_t count = drain->file->slot_count;
 	drain->candidates.count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t word =
@@ -164,7 +194,7 @@ static void take_process(struct mr_drain *drain, size_t index)
 static uint32_t take_full_packets(struct mr_drain *drain, uint32_t *ret_free_slots)
 {
 	struct mr_arena *arena = drain->file->arena;
-	uint32_t count = atomic_load_explicit(&arena->slot_count, memory_order_relaxed);
+	uint32_t count = drain->file->slot_count;
 	uint32_t taken = 0, free_slots = 0;
 	drain->candidates.count = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -232,7 +262,8 @@ uint64_t mr_drain_lost_events(const struct mr_drain *drain)
 	static const enum mr_loss_reason reasons[] = {
 		MR_loss_reason_no_free_packet, MR_loss_reason_signal_nesting,
 		MR_loss_reason_thread_ending, MR_loss_reason_too_large};
-	uint64_t lost = 0;
+	uint64_t lost =
+		atomic_load_explicit(&drain->file->arena->events_refused, memory_order_relaxed);
 	for (size_t i = 0; i < drain->processes->list.count; i++)
 		for (size_t reason = 0; reason < mr_countof(reasons); reason++)
 			lost += drain->processes->list.items[i].lost[reasons[reason]];
@@ -243,4 +274,5 @@ void mr_drain_fini(struct mr_drain *drain)
 {
 	mr_vec_free(&drain->candidates);
 	free(drain->stop_reason);
+	free(drain->copy.packet);
 }

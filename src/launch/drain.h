@@ -6,7 +6,9 @@
  *     arena slot FILLING, owner dead ► mark its open intervals unfinished, append, free
  *     disk full ────────────────────► recording is switched off; slots are still freed, so nothing waits
  *
- * One thread drives it: `record`, or a later command that recovers the trace of a killed `record`.
+ * One thread drives it: `record`, or a later command that recovers the trace of a killed `record`. Owners
+ * may write into their slots at any time, even when they seem to be dead or switched off: so a packet is
+ * copied out first, and all that is checked, added and written is the copy.
  */
 #ifndef MR_LAUNCH_DRAIN_H
 #define MR_LAUNCH_DRAIN_H
@@ -20,20 +22,39 @@ struct mr_drain_candidate {
 	uint32_t slot;
 };
 
+/* A packet and what its owner keeps beside it. */
+struct mr_drain_copy {
+	uint32_t content_bytes;
+	uint32_t open_count; /* of `open` */
+	uint32_t owner_packet;
+	bool owner_ended;
+	uint64_t end_ticks;
+	uint64_t discarded_events;
+	struct mr_open_interval open[MR_OPEN_INTERVALS];
+	struct mr_packet *packet; /* has room for MR_ARENA_PACKET_BYTES */
+};
+
 struct mr_drain {
-	struct mr_arena_file *file;     /* borrowed */
-	struct mr_streams *streams;     /* borrowed */
-	struct mr_processes *processes; /* borrowed */
-	uint32_t own_process;           /* the recorder's number among them */
-	uint64_t lost_packets;          /* could not be written */
-	uint64_t unfinished_intervals;
+	struct mr_arena_file *file;                   /* borrowed */
+	struct mr_streams *streams;                   /* borrowed */
+	struct mr_processes *processes;               /* borrowed */
+	uint32_t own_process;                         /* the recorder's number among them */
+	uint64_t lost_packets;                        /* could not be written */
 	bool is_recovery;                             /* packets may be in the files already */
 	mr_vec(struct mr_drain_candidate) candidates; /* scratch of a pass, or of mr_drain_list() */
 	char *stop_reason; /* why recording was switched off; NULL: it was not */
+	struct mr_drain_copy copy;
 };
+
+/* The three are borrowed. */
+int mr_drain_init(struct mr_drain *drain, struct mr_arena_file *file, struct mr_streams *streams,
+		  struct mr_processes *processes);
 
 /* Takes all full packets, and everything of processes that have died. Returns how many packets. */
 uint32_t mr_drain_pass(struct mr_drain *drain);
+
+/* Copies what is committed of a slot's packet into drain->copy; false if that is no packet. */
+bool mr_drain_copy_packet(struct mr_drain *drain, uint32_t slot);
 
 /* Lists in drain->candidates, in order of time, the slots whose packets are not in the files yet. */
 void mr_drain_list(struct mr_drain *drain);

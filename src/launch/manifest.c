@@ -101,12 +101,22 @@ json_t *mr_manifest_load(const struct mr_directory *directory)
 	return manifest;
 }
 
-void mr_manifest_set_exit(json_t *manifest, int wait_status)
+void mr_manifest_set_exit(json_t *manifest, int wait_status, uint64_t duration_ns)
 {
+	json_object_set_new(manifest, "duration_ns", json_integer((json_int_t)duration_ns));
 	json_object_set_new(manifest, "exit",
 			    WIFSIGNALED(wait_status)
 				    ? json_pack("{si}", "signal", WTERMSIG(wait_status))
 				    : json_pack("{si}", "code", WEXITSTATUS(wait_status)));
+}
+
+void mr_manifest_set_lost(json_t *manifest, const char *reason)
+{
+	const char *state = json_string_value(json_object_get(manifest, "state"));
+	if (state && strcmp(state, "recording") != 0)
+		return;
+	json_object_set_new(manifest, "state", json_string("lost"));
+	json_object_set_new(manifest, "stop_reason", json_string(reason));
 }
 
 static json_t *process_object(const struct mr_process_info *info)
@@ -143,7 +153,7 @@ static json_t *losses_object(const struct mr_drain *drain)
 
 void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_drain *drain)
 {
-	const struct mr_arena *arena = drain->file->arena;
+	const struct mr_arena_file *file = drain->file;
 	const struct mr_streams *streams = drain->streams;
 	json_t *processes = json_array();
 	for (size_t i = 0; i < drain->processes->list.count; i++)
@@ -156,14 +166,18 @@ void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_dra
 	json_object_set_new(manifest, "ended_realtime_ns",
 			    json_integer((json_int_t)mr_ticks_of_system(CLOCK_REALTIME)));
 	json_object_set_new(manifest, "processes", processes);
-	json_object_set_new(manifest, "processes_refused", json_integer(arena->processes_refused));
+	json_object_set_new(manifest, "processes_refused",
+			    json_integer(file->arena->processes_refused));
+	json_object_set_new(manifest, "events_refused",
+			    json_integer((json_int_t)file->arena->events_refused));
 	/* Only the kernel level sees processes that no wrapper and no library saw. */
 	json_object_set_new(manifest, "unseen_processes_possible", json_true());
 	json_object_set_new(manifest, "losses", losses_object(drain));
 	json_object_set_new(manifest, "arena",
-			    json_pack("{sI sI sI}", "bytes", (json_int_t)mr_arena_file_bytes(arena->slot_capacity),
+			    json_pack("{sI sI sI}", "bytes",
+				      (json_int_t)mr_arena_file_bytes(file->slot_capacity),
 				      "packet_bytes", (json_int_t)MR_ARENA_PACKET_BYTES, "packets",
-				      (json_int_t)arena->slot_count));
+				      (json_int_t)file->slot_count));
 	json_object_set_new(manifest, "kept",
 			    json_pack("{sI sI sI sI}", "bytes", (json_int_t)streams->bytes,
 				      "overwritten_packets",

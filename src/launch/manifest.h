@@ -19,11 +19,14 @@ json_t *mr_manifest_new(const struct mr_session_options *options, const char *pr
 /* Reads the manifest of an interrupted recording; NULL if it cannot be read. */
 json_t *mr_manifest_load(const struct mr_directory *directory);
 
-/* Adds what is known at the end: "complete", "stopped" or "recovered". */
+/* Adds what is known at the end: "complete", "stopped", "snapshot" or "recovered". */
 void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_drain *drain);
 
-/* How the program ended, from a wait status. */
-void mr_manifest_set_exit(json_t *manifest, int wait_status);
+/* How the program ended, from a wait status, and how long it ran. */
+void mr_manifest_set_exit(json_t *manifest, int wait_status, uint64_t duration_ns);
+
+/* Marks a recording whose end is lost for ever, unless it is marked as ended already. */
+void mr_manifest_set_lost(json_t *manifest, const char *reason);
 
 int mr_manifest_write(json_t *manifest, const struct mr_directory *directory);
 

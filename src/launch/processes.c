@@ -4,10 +4,13 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,7 +19,10 @@
 #include "record/recorder.h"
 
 enum {
-	PROC_PATH_BYTES = 300
+	PROC_PATH_BYTES = 300,
+	OTHER_DESCRIPTORS = 300, /* kept free for stream files and the rest */
+	POLL_MAX = 256,          /* poll() refuses more than RLIMIT_NOFILE at once */
+	HIDDEN = -1,
 };
 
 static uint64_t pid_namespace_of(const char *pid)
@@ -27,10 +33,20 @@ static uint64_t pid_namespace_of(const char *pid)
 	return stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
-void mr_processes_init(struct mr_processes *processes, struct mr_arena *arena)
+static size_t spare_descriptors(void)
+{
+	struct rlimit limit;
+	bool is_known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
+	return is_known && limit.rlim_cur > OTHER_DESCRIPTORS ? limit.rlim_cur - OTHER_DESCRIPTORS
+							      : 0;
+}
+
+void mr_processes_init(struct mr_processes *processes, const struct mr_arena_file *file)
 {
 	*processes = (struct mr_processes){
-		.arena = arena,
+		.arena = file->arena,
+		.arena_path = file->path,
+		.pidfds_max = spare_descriptors(),
 		.own_pid_namespace = pid_namespace_of("self"),
 		.first_ticks = mr_ticks_now(),
 		.first_boottime_ns = mr_ticks_of_system(CLOCK_BOOTTIME),
@@ -47,7 +63,6 @@ void mr_processes_fini(struct mr_processes *processes)
 	}
 	mr_vec_free(&processes->list);
 	mr_vec_free(&processes->live);
-	mr_vec_free(&processes->polled);
 }
 
 /* ---- finding a process -------------------------------------------------------------------------- */
@@ -88,16 +103,31 @@ static bool has_arena(const char *pid, const char *arena_path)
 	return false;
 }
 
-/* Our pid for a process that knows itself as `pid` in another namespace; 0 if it is not there. */
-static pid_t translate_pid(uint32_t pid, uint64_t namespace)
+/* Is this the process that knows itself as `pid` in `namespace` (0: it had no /proc to ask)? Our pid for
+ * it, 0, or HIDDEN if we may not look. */
+static pid_t match_pid(const struct mr_processes *processes, const char *candidate, uint32_t pid,
+		       uint64_t namespace)
+{
+	if (!isdigit((unsigned char)candidate[0]) || innermost_pid(candidate) != pid)
+		return 0;
+	errno = 0;
+	bool matches = namespace ? pid_namespace_of(candidate) == namespace
+				 : has_arena(candidate, processes->arena_path);
+	if (matches)
+		return (pid_t)atoi(candidate);
+	return errno == EACCES || errno == EPERM ? HIDDEN : 0;
+}
+
+/* Our pid for a process of another namespace; 0 if it is not there, HIDDEN if we cannot say. */
+static pid_t translate_pid(const struct mr_processes *processes, uint32_t pid, uint64_t namespace)
 {
 	DIR *folder = opendir("/proc");
-	pid_t found = 0;
-	for (struct dirent *entry; folder && !found && (entry = readdir(folder));)
-		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    pid_namespace_of(entry->d_name) == namespace &&
-		    innermost_pid(entry->d_name) == pid)
-			found = (pid_t)atoi(entry->d_name);
+	/* Every namespace has a process 1. One that is not shown (hidepid) means that others are not. */
+	pid_t found = folder && access("/proc/1", F_OK) == 0 ? 0 : HIDDEN;
+	for (struct dirent *entry; folder && found <= 0 && (entry = readdir(folder));) {
+		pid_t match = match_pid(processes, entry->d_name, pid, namespace);
+		found = match ? match : found;
+	}
 	if (folder)
 		closedir(folder);
 	return found;
@@ -133,22 +163,37 @@ static bool began_after(const struct mr_processes *processes, pid_t pid, uint64_
 	       registered_ns + UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-static void watch(struct mr_processes *processes, size_t index,
-		  const struct mr_process_entry *entry)
+/* Gets a pidfd for a process whose pid we know, if there are some to spare. */
+static void watch(struct mr_processes *processes, struct mr_process_info *info)
 {
-	struct mr_process_info *info = &processes->list.items[index];
-	if (entry->pid_namespace == 0)
-		return; /* whose pid that is nobody can say: it counts as alive until the end */
-	bool ours = entry->pid_namespace == processes->own_pid_namespace;
-	info->host_pid = ours ? (pid_t)entry->pid : translate_pid(entry->pid, entry->pid_namespace);
-	if (info->host_pid == 0 ||
-	    began_after(processes, info->host_pid, entry->registered_ticks)) {
+	if (began_after(processes, info->host_pid, info->registered_ticks)) {
 		info->dead = true;
 		return;
 	}
+	if (processes->pidfds >= processes->pidfds_max)
+		return;
 	info->pidfd = (int)syscall(SYS_pidfd_open, info->host_pid, 0);
-	if (info->pidfd < 0)
-		info->dead = errno == ESRCH;
+	if (info->pidfd >= 0)
+		processes->pidfds++;
+	else if (errno == ESRCH)
+		info->dead = true;
+	else
+		processes->pidfds_max = processes->pidfds; /* no more than these, it seems */
+}
+
+static void find(struct mr_processes *processes, struct mr_process_info *info,
+		 uint64_t pid_namespace)
+{
+	bool is_pid = info->pid > 0 && info->pid <= INT_MAX;
+	bool is_ours = pid_namespace && pid_namespace == processes->own_pid_namespace;
+	pid_t pid = HIDDEN;
+	if (is_pid)
+		pid = is_ours ? (pid_t)info->pid
+			      : translate_pid(processes, info->pid, pid_namespace);
+	info->host_pid = pid == HIDDEN ? 0 : pid;
+	info->dead = pid == 0;
+	if (info->host_pid)
+		watch(processes, info);
 }
 
 /* A program that attaches under the pid of another has replaced it. */
@@ -175,7 +220,7 @@ static void insert_live(struct mr_processes *processes, size_t index)
 }
 
 /* Writes process_start on the process's behalf: it has better things to do, especially after a fork. */
-static void announce(struct mr_process_entry *entry)
+static bool announce(const struct mr_process_entry *entry, const char *program)
 {
 	const struct mr_event_process_start start = {.process = entry->process,
 						     .pid = entry->pid,
@@ -184,24 +229,23 @@ static void announce(struct mr_process_entry *entry)
 						     .first_definition = entry->first_definition,
 						     .start = entry->registered_ticks,
 						     .origin = entry->origin};
-	if (!entry->is_announced)
-		entry->is_announced = mr_define_event(MR_EVENT_process_start, &start, sizeof start,
-						      entry->program);
+	return mr_define_event(MR_EVENT_process_start, &start, sizeof start, program);
 }
 
 static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
 {
-	struct mr_process_entry *entry = mr_arena_process(processes->arena, slot);
-	struct mr_process_info info = {.process = entry->process,
-				       .parent_process = entry->parent_process,
-				       .pid = entry->pid,
+	struct mr_process_entry *shared = mr_arena_process(processes->arena, slot), entry;
+	memcpy(&entry, shared, sizeof entry);
+	struct mr_process_info info = {.process = entry.process,
+				       .parent_process = entry.parent_process,
+				       .pid = entry.pid,
 				       .pidfd = -1,
 				       .slot = (int32_t)slot,
-				       .reason = (enum mr_untraced_reason)entry->reason,
+				       .registered_ticks = entry.registered_ticks,
+				       .reason = (enum mr_untraced_reason)entry.reason,
 				       .traced = traced,
 				       .dead = !traced,
-				       .program =
-					       strndup(entry->program, sizeof entry->program - 1)};
+				       .program = strndup(entry.program, sizeof entry.program - 1)};
 	size_t index = processes->list.count;
 	if (!info.program || mr_vec_reserve(&processes->live, processes->live.count + 1) < 0 ||
 	    mr_vec_push(&processes->list, info) < 0) {
@@ -213,8 +257,9 @@ static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
 		mr_processes_retire(processes, index);
 		return 0;
 	}
-	announce(entry);
-	watch(processes, index, entry);
+	if (!entry.is_announced)
+		shared->is_announced = announce(&entry, info.program);
+	find(processes, &processes->list.items[index], entry.pid_namespace);
 	end_predecessors(processes, &processes->list.items[index]);
 	return 0;
 }
@@ -229,15 +274,17 @@ static bool is_known(const struct mr_processes *processes, uint32_t process)
 
 int mr_processes_discover(struct mr_processes *processes)
 {
-	uint32_t next = atomic_load_explicit(&processes->arena->next_process, memory_order_acquire);
-	if (next == processes->seen_process)
+	struct mr_arena *arena = processes->arena;
+	uint32_t refused = atomic_load_explicit(&arena->processes_refused, memory_order_relaxed);
+	uint32_t next = atomic_load_explicit(&arena->next_process, memory_order_acquire);
+	/* A process takes its number before its entry. While one of those numbers has not turned up, the
+	 * entry may be filled in at any moment. */
+	if (next == processes->list.count + refused)
 		return 0;
-	bool complete = true;
 	uint32_t used = mr_min(next, (uint32_t)MR_ARENA_PROCESSES);
 	for (uint32_t slot = 0; slot < used; slot++) {
-		struct mr_process_entry *entry = mr_arena_process(processes->arena, slot);
+		struct mr_process_entry *entry = mr_arena_process(arena, slot);
 		uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
-		complete &= state != MR_PROCESS_CLAIMED;
 		if (state != MR_PROCESS_LIVE && state != MR_PROCESS_UNTRACED)
 			continue;
 		if (is_known(processes, entry->process))
@@ -246,31 +293,41 @@ int mr_processes_discover(struct mr_processes *processes)
 		if (result < 0)
 			return result;
 	}
-	if (complete)
-		processes->seen_process = next;
 	return 0;
 }
 
 /* ---- life and death ------------------------------------------------------------------------------ */
 
+static void check_by_pid(struct mr_processes *processes, struct mr_process_info *info)
+{
+	if (kill(info->host_pid, 0) < 0 && errno == ESRCH)
+		info->dead = true;
+	else if (processes->pidfds < processes->pidfds_max)
+		watch(processes, info);
+}
+
+static void check_some(struct mr_processes *processes, const size_t *indexes, size_t count)
+{
+	struct pollfd polled[POLL_MAX];
+	for (size_t i = 0; i < count; i++) /* poll() passes over -1 */
+		polled[i] = (struct pollfd){.fd = processes->list.items[indexes[i]].pidfd,
+					    .events = POLLIN};
+	bool is_polled = poll(polled, count, 0) >= 0;
+	for (size_t i = 0; i < count; i++) {
+		struct mr_process_info *info = &processes->list.items[indexes[i]];
+		if (info->pidfd >= 0)
+			info->dead |= is_polled && polled[i].revents != 0;
+		else if (info->host_pid > 0 && !info->dead)
+			check_by_pid(processes, info);
+	}
+}
+
 void mr_processes_check(struct mr_processes *processes)
 {
 	size_t count = processes->live.count;
-	if (count == 0 || mr_vec_reserve(&processes->polled, count) < 0)
-		return;
-	struct pollfd *polled = processes->polled.items;
-	for (size_t i = 0; i < count; i++) /* poll() passes over -1 */
-		polled[i] =
-			(struct pollfd){.fd = processes->list.items[processes->live.items[i]].pidfd,
-					.events = POLLIN};
-	bool is_polled = poll(polled, count, 0) >= 0;
-	for (size_t i = 0; i < count; i++) {
-		struct mr_process_info *info = &processes->list.items[processes->live.items[i]];
-		if (info->pidfd >= 0)
-			info->dead |= is_polled && polled[i].revents != 0;
-		else if (info->host_pid > 0)
-			info->dead |= kill(info->host_pid, 0) < 0 && errno == ESRCH;
-	}
+	for (size_t first = 0; first < count; first += POLL_MAX)
+		check_some(processes, processes->live.items + first,
+			   mr_min(count - first, (size_t)POLL_MAX));
 }
 
 static void copy_losses(struct mr_process_info *info, struct mr_process_entry *entry)
@@ -293,8 +350,10 @@ void mr_processes_retire(struct mr_processes *processes, size_t index)
 	struct mr_process_info *info = &processes->list.items[index];
 	struct mr_process_entry *entry = mr_arena_process(processes->arena, (uint32_t)info->slot);
 	copy_losses(info, entry);
-	if (info->pidfd >= 0)
+	if (info->pidfd >= 0) {
 		close(info->pidfd);
+		processes->pidfds--;
+	}
 	info->pidfd = -1;
 	info->slot = -1;
 	info->dead = true;
@@ -334,8 +393,33 @@ bool mr_processes_is_one_coming(const struct mr_processes *processes)
 	for (struct dirent *entry; folder && !found && (entry = readdir(folder));)
 		found = isdigit((unsigned char)entry->d_name[0]) &&
 			!is_live(processes, (pid_t)atoi(entry->d_name)) &&
-			has_arena(entry->d_name, processes->arena->arena_path);
+			has_arena(entry->d_name, processes->arena_path);
 	if (folder)
 		closedir(folder);
 	return found;
+}
+
+/* ---- afterwards ---------------------------------------------------------------------------------- */
+
+static int by_process(const void *a, const void *b)
+{
+	const struct mr_process_info *left = a, *right = b;
+	return (left->process > right->process) - (left->process < right->process);
+}
+
+void mr_processes_sort(struct mr_processes *processes)
+{
+	if (processes->list.count > 1)
+		qsort(processes->list.items, processes->list.count, sizeof *processes->list.items,
+		      by_process);
+}
+
+bool mr_processes_is_exec(const struct mr_processes *processes, const struct mr_process_info *info)
+{
+	const struct mr_process_info wanted = {.process = info->parent_process};
+	const struct mr_process_info *parent = NULL;
+	if (processes->list.count > 0)
+		parent = bsearch(&wanted, processes->list.items, processes->list.count,
+				 sizeof wanted, by_process);
+	return parent && parent->pid == info->pid && parent->host_pid == info->host_pid;
 }

@@ -3,17 +3,20 @@
  * The processes of a recording: who has attached to the arena, who is gone, and what became of each.
  *
  * Processes are found in the arena's table and watched through pidfds, so that neither a pid that is used
- * again nor a pid namespace can deceive. A process is dead when its pidfd says so, when it cannot be
- * found any more, or when a newer program has attached under the same pid (exec).
+ * again nor a pid namespace can deceive. A process is dead when its pidfd says so, when it is not there any
+ * more, or when a newer program has attached under the same pid (exec). One that we are not allowed to see
+ * counts as alive: to take its packets from under it would be worse than to wait. Where there are more
+ * processes than descriptors to spare, the rest are looked after by their pids until a pidfd is free.
+ *
+ * Entries of the table are copied before they are looked at: their processes can write there.
  */
 #ifndef MR_LAUNCH_PROCESSES_H
 #define MR_LAUNCH_PROCESSES_H
 
-#include <poll.h>
 #include <sys/types.h>
 
 #include "base/vector.h"
-#include "record/arena.h"
+#include "launch/arena_file.h"
 
 struct mr_process_info {
 	uint32_t process;
@@ -22,6 +25,7 @@ struct mr_process_info {
 	pid_t host_pid; /* as record sees it; 0: not known */
 	int pidfd;      /* -1: not watched */
 	int32_t slot;   /* in the arena's table; -1: no longer there */
+	uint64_t registered_ticks;
 	enum mr_untraced_reason reason;
 	bool traced;
 	bool dead;
@@ -32,17 +36,17 @@ struct mr_process_info {
 };
 
 struct mr_processes {
-	struct mr_arena *arena; /* borrowed */
+	struct mr_arena *arena; /* borrowed, as is its path */
+	const char *arena_path;
 	uint64_t own_pid_namespace;
 	uint64_t first_ticks; /* the user clock and CLOCK_BOOTTIME, when it began */
 	uint64_t first_boottime_ns;
 	mr_vec(struct mr_process_info) list; /* all that were ever seen */
-	mr_vec(struct pollfd) polled;        /* scratch of mr_processes_check() */
 	mr_vec(size_t) live; /* of these, the ones with a slot in the arena's table; oldest first */
-	uint32_t seen_process; /* arena->next_process when last looked */
+	size_t pidfds, pidfds_max;
 };
 
-void mr_processes_init(struct mr_processes *processes, struct mr_arena *arena);
+void mr_processes_init(struct mr_processes *processes, const struct mr_arena_file *file);
 void mr_processes_fini(struct mr_processes *processes);
 
 /* Takes in processes that have attached, or were noted as untraced, since the last call. */
@@ -64,5 +68,11 @@ bool mr_processes_is_one_coming(const struct mr_processes *processes);
 
 /* Copies the loss counters of live processes out of the arena. */
 void mr_processes_update_losses(struct mr_processes *processes);
+
+/* When all are retired: puts the list in order of process numbers. */
+void mr_processes_sort(struct mr_processes *processes);
+
+/* In a sorted list: true if this is but another program, executed by a process that is in the list. */
+bool mr_processes_is_exec(const struct mr_processes *processes, const struct mr_process_info *info);
 
 #endif

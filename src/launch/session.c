@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +39,7 @@ enum {
 
 static const uint64_t descendants_wait_ns = 2 * SECOND_NS;
 static const uint64_t default_max_bytes = UINT64_C(8) << 30;
+static const uint64_t buffer_max_bytes = (uint64_t)MR_ARENA_SLOTS_MAX * MR_ARENA_SLOT_BYTES;
 
 struct session {
 	const struct mr_session_options *options;
@@ -92,7 +95,8 @@ static int prepare_arena(struct session *session)
 	/* In this order: an arena without a link to it would be left for ever, should record be killed. */
 	if (symlinkat(session->arena_file.path, session->directory.fd, MR_ARENA_LINK) < 0)
 		return mr_fail_errno(errno, "cannot write into %s", session->directory.path);
-	return mr_arena_file_publish(&session->arena_file);
+	result = mr_arena_file_publish(&session->arena_file);
+	return result < 0 ? result : mr_arena_file_lock(&session->arena_file);
 }
 
 static int prepare_directory(struct session *session)
@@ -113,6 +117,10 @@ static int prepare_directory(struct session *session)
 
 static int prepare(struct session *session, bool *ret_program_failed)
 {
+	if (session->options->buffer_bytes > buffer_max_bytes)
+		return mr_fail(EINVAL,
+			       "the buffer is too large: it can have %" PRIu64 " GiB at most",
+			       buffer_max_bytes >> 30);
 	int result = mr_child_find_program(session->options->arguments[0], &session->program);
 	if (result < 0) {
 		*ret_program_failed = result != -ENOMEM;
@@ -154,8 +162,18 @@ static int start_child(struct session *session)
 	if (!memory)
 		return mr_fail(ENOMEM, "no memory for the environment");
 	char **environment = mr_environment_build(memory, environ, &wish);
-	return mr_child_start(session->options->arguments, environment, &session->signals.original,
+	return mr_child_start(session->options->arguments, environment, &session->signals,
 			      &session->child);
+}
+
+/* Record needs a descriptor for each process alive. Called when the child has its own limits. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static void set_levels(struct session *session, bool on)
@@ -170,21 +188,23 @@ static int start(struct session *session, bool *ret_program_failed)
 	int result = start_child(session);
 	if (result < 0)
 		return result;
+	raise_descriptor_limit();
 	struct mr_arena *arena = session->arena_file.arena;
 	mr_process_attach_mapped(arena);
+	if (!mr_arena)
+		return mr_fail(ENOMEM, "no memory to attach to the arena");
 	mr_clock_samples_start(&session->clocks);
 	gethostname(session->host, sizeof session->host - 1);
 	session->metadata.host = session->host;
 	memcpy(session->metadata.trace_uuid, arena->trace_uuid, sizeof arena->trace_uuid);
 	mr_clock_samples_describe(&session->clocks, arena->user_clock, &session->metadata);
 	mr_streams_init(&session->streams, session->directory.ctf, limits_of(session));
-	mr_processes_init(&session->processes, arena);
-	session->drain = (struct mr_drain){.file = &session->arena_file,
-					   .streams = &session->streams,
-					   .processes = &session->processes,
-					   .own_process = MR_RECORDER_PROCESS};
+	mr_processes_init(&session->processes, &session->arena_file);
+	result = mr_drain_init(&session->drain, &session->arena_file, &session->streams,
+			       &session->processes);
 	session->manifest = mr_manifest_new(session->options, session->program);
-	result = mr_directory_write_metadata(&session->directory, &session->metadata);
+	if (result == 0)
+		result = mr_directory_write_metadata(&session->directory, &session->metadata);
 	if (result == 0)
 		result = mr_manifest_write(session->manifest, &session->directory);
 	if (result < 0)
@@ -208,12 +228,14 @@ static int start(struct session *session, bool *ret_program_failed)
 /* Reaps the program; stops and continues along with it. */
 static void look_at_child(struct session *session)
 {
-	siginfo_t info = {0};
-	while (session->ended_ns == 0 &&
-	       waitid(P_PID, (id_t)session->child.pid, &info,
-		      WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
-	       info.si_pid != 0) {
-		int status;
+	while (session->ended_ns == 0) {
+		siginfo_t info = {0};
+		int status = 0;
+		/* Should somebody else have reaped it, it has ended all the same. */
+		bool is_reaped = waitid(P_PID, (id_t)session->child.pid, &info,
+					WEXITED | WSTOPPED | WNOHANG | WNOWAIT) < 0;
+		if (!is_reaped && info.si_pid == 0)
+			return;
 		waitpid(session->child.pid, &status, WUNTRACED | WNOHANG);
 		if (info.si_code == CLD_STOPPED) {
 			mr_signals_stop_along(&session->signals, session->child.pid);
@@ -221,8 +243,19 @@ static void look_at_child(struct session *session)
 			session->wait_status = status;
 			session->ended_ns = now_ns();
 		}
-		info = (siginfo_t){0};
 	}
+}
+
+/* Terminals keep the title that was there before on a stack. */
+static void save_title(void)
+{
+	fputs("\033[22;0t", stderr);
+}
+
+static void restore_title(void)
+{
+	fputs("\033[23;0t", stderr);
+	fflush(stderr);
 }
 
 static void show_progress(const struct session *session)
@@ -246,6 +279,15 @@ static void switch_levels(struct session *session, uint64_t now)
 		set_levels(session, wanted);
 }
 
+static void answer_request(struct session *session)
+{
+	if (!mr_snapshot_is_requested(&session->directory))
+		return;
+	mr_clock_samples_take(&session->clocks);
+	mr_snapshot_make(&session->directory, &session->drain, &session->metadata,
+			 session->manifest, ++session->snapshots);
+}
+
 static void do_periodic_work(struct session *session)
 {
 	uint64_t now = now_ns();
@@ -257,11 +299,7 @@ static void do_periodic_work(struct session *session)
 	}
 	if (now >= session->next_request_ns) {
 		session->next_request_ns = now + REQUESTS_NS;
-		if (mr_snapshot_is_requested(&session->directory)) {
-			mr_clock_samples_take(&session->clocks);
-			mr_snapshot_make(&session->directory, &session->drain, &session->metadata,
-					 session->manifest, ++session->snapshots);
-		}
+		answer_request(session);
 	}
 	if (session->options->show_progress && now >= session->next_progress_ns) {
 		session->next_progress_ns = now + PROGRESS_NS;
@@ -273,6 +311,8 @@ static bool is_over(const struct session *session)
 {
 	if (session->ended_ns == 0)
 		return false;
+	if (session->signals.asked_to_end)
+		return true;
 	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) == 0 &&
 	    !mr_processes_is_one_coming(&session->processes))
 		return true;
@@ -282,36 +322,44 @@ static bool is_over(const struct session *session)
 static void run(struct session *session)
 {
 	int wait_ms = SHORTEST_WAIT_MS;
+	if (session->options->show_progress)
+		save_title();
 	while (!is_over(session)) {
 		struct pollfd signals = {.fd = session->signals.fd, .events = POLLIN};
-		if (poll(&signals, 1, wait_ms) > 0 &&
-		    mr_signals_handle(&session->signals, session->child.pid))
+		pid_t program = session->ended_ns ? 0 : session->child.pid;
+		if (poll(&signals, 1, wait_ms) > 0 && mr_signals_handle(&session->signals, program))
 			look_at_child(session);
 		uint32_t taken = mr_drain_pass(&session->drain);
 		wait_ms = taken ? SHORTEST_WAIT_MS : mr_min(wait_ms * 2, (int)LONGEST_WAIT_MS);
 		do_periodic_work(session);
 	}
+	if (session->options->show_progress)
+		restore_title();
 }
 
 /* ---- finish -------------------------------------------------------------------------------------- */
 
 static void finish(struct session *session)
 {
+	answer_request(session);
 	mr_clock_samples_take(&session->clocks);
 	atomic_store(&session->arena_file.arena->levels, 0);
 	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) > 0)
 		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL); /* begun events end */
 	mr_drain_finish(&session->drain);
+	mr_processes_sort(&session->processes);
 	unlinkat(session->directory.fd, MR_RESERVE_FILE, 0);
 	mr_clock_samples_describe(&session->clocks, session->metadata.user_clock,
 				  &session->metadata);
-	mr_manifest_set_exit(session->manifest, session->wait_status);
+	mr_manifest_set_exit(session->manifest, session->wait_status,
+			     session->ended_ns - session->started_ns);
 	mr_manifest_finish(session->manifest, session->drain.stop_reason ? "stopped" : "complete",
 			   &session->drain);
 	if (mr_directory_write_metadata(&session->directory, &session->metadata) < 0 ||
 	    mr_manifest_write(session->manifest, &session->directory) < 0)
 		mr_drain_stop(&session->drain);
 	unlinkat(session->directory.fd, MR_ARENA_LINK, 0);
+	unlinkat(session->directory.fd, MR_SNAPSHOT_REQUEST, 0); /* too late: the asker sees it */
 }
 
 static void describe(struct session *session, struct mr_session_result *ret_result)
@@ -332,7 +380,8 @@ static void describe(struct session *session, struct mr_session_result *ret_resu
 		const struct mr_process_info *info = &session->processes.list.items[i];
 		if (info->process == MR_RECORDER_PROCESS)
 			continue;
-		result.processes += info->traced;
+		result.processes +=
+			info->traced && !mr_processes_is_exec(&session->processes, info);
 		result.untraced_processes += !info->traced;
 		result.alive_processes += info->alive_at_end;
 		result.lost_definitions += info->lost[MR_loss_reason_definition];

@@ -8,8 +8,8 @@
  *               descendants have ended
  *     finish    recording off, rest drained, metadata and manifest completed, arena deleted
  *
- * While it runs, the trace directory holds a link `arena` and is locked (flock); a directory with the
- * link and without the lock belongs to a recorder that was killed: recover.h.
+ * While it runs, the trace directory holds a link `arena`, and both are locked (flock); a directory with the
+ * link and without the locks belongs to a recorder that was killed: recover.h.
  */
 #ifndef MR_LAUNCH_SESSION_H
 #define MR_LAUNCH_SESSION_H
@@ -26,16 +26,16 @@ struct mr_session_options {
 	uint64_t max_bytes;     /* keep the newest so many bytes; 0: a safe default */
 	uint64_t last_bytes;    /* flight recorder: keep the newest so many bytes; 0: no */
 	uint64_t last_ns;       /* flight recorder: keep the newest so much time; 0: no */
-	uint64_t buffer_bytes;  /* size of the arena; 0: fit for the machine */
+	uint64_t buffer_bytes;  /* size of the arena, at most 4 GiB; 0: fit for the machine */
 	bool no_arguments;      /* keep command line and environment out of the trace */
 	bool wait_all;          /* wait for descendants without limit */
 	bool show_progress;     /* in the title of the terminal on stderr */
 };
 
 struct mr_session_result {
-	char *path;      /* trace directory; owned by the caller */
-	int wait_status; /* of the program */
-	uint32_t processes;
+	char *path;         /* trace directory; owned by the caller */
+	int wait_status;    /* of the program */
+	uint32_t processes; /* traced; a process that executes another program is still the same */
 	uint32_t untraced_processes;
 	uint32_t alive_processes; /* descendants still running, now switched off */
 	uint64_t bytes;

@@ -39,9 +39,19 @@ static int copy_stream(int from_folder, int to_folder, const char *name)
 	return 0;
 }
 
-static int copy_streams(int from_folder, int to_folder)
+/* A finished piece is never written again: a second name for it will do. */
+static int take_stream(const struct mr_streams *streams, int to_folder, const char *name)
 {
-	int copy = fcntl(from_folder, F_DUPFD_CLOEXEC, 0);
+	bool is_finished = mr_streams_is_finished(streams, name);
+	if (is_finished && linkat(streams->directory, name, to_folder, name, 0) == 0)
+		return 0;
+	return copy_stream(streams->directory, to_folder, name);
+}
+
+/* Everything that is in the files. Nothing is drained meanwhile, so this must not take long. */
+static int take_streams(const struct mr_streams *streams, int to_folder)
+{
+	int copy = fcntl(streams->directory, F_DUPFD_CLOEXEC, 0);
 	DIR *folder = copy >= 0 ? fdopendir(copy) : NULL;
 	if (!folder)
 		return mr_fail_errno(errno, "cannot read the folder of stream files");
@@ -49,50 +59,41 @@ static int copy_streams(int from_folder, int to_folder)
 	rewinddir(folder);
 	for (struct dirent *entry; result == 0 && (entry = readdir(folder));)
 		if (strncmp(entry->d_name, "stream-", 7) == 0)
-			result = copy_stream(from_folder, to_folder, entry->d_name);
+			result = take_stream(streams, to_folder, entry->d_name);
 	closedir(folder);
 	return result;
 }
 
 /* Appends what is committed of a packet in the arena, without disturbing its owner. */
-static int append_copy(struct mr_drain *drain, struct mr_streams *streams, uint32_t index,
-		       struct mr_packet *copy)
+static int append_packet(struct mr_drain *drain, struct mr_streams *streams, uint32_t slot)
 {
-	struct mr_arena *arena = drain->file->arena;
-	const struct mr_slot *slot = mr_arena_slot(arena, index);
-	const struct mr_packet *packet = mr_arena_packet(arena, index);
+	struct mr_drain_copy *copy = &drain->copy;
+	if (!mr_drain_copy_packet(drain, slot))
+		return 0;
 	/* The owner may have gone on behind the back of mr_drain_list(), which then missed a packet: what
 	 * comes after it must not be there either. */
-	if (slot->owner_packet != mr_streams_owner_packets(drain->streams, packet) +
-					  mr_streams_owner_packets(streams, packet))
+	if (copy->owner_packet != mr_streams_owner_packets(drain->streams, copy->packet) +
+					  mr_streams_owner_packets(streams, copy->packet))
 		return 0;
-	uint32_t bytes = (uint32_t)atomic_load_explicit(&slot->progress, memory_order_acquire);
-	if (bytes > MR_PACKET_ROOM_BYTES)
-		return 0;
-	/* Read after progress: not before the last event copied. */
-	uint64_t end_ticks = slot->last_ticks;
-	memcpy(copy, packet, bytes);
-	return mr_streams_append(streams, copy, bytes, end_ticks, slot->discarded_events, false);
+	return mr_streams_append(streams, copy->packet, copy->content_bytes, copy->end_ticks,
+				 copy->discarded_events, false);
 }
 
 static int append_arena(struct mr_drain *drain, struct mr_streams *streams)
 {
-	mr_auto(free) struct mr_packet *copy = malloc(MR_ARENA_PACKET_BYTES);
-	if (!copy)
-		return mr_fail(ENOMEM, "no memory for a packet");
 	int result = 0;
 	mr_drain_list(drain);
 	for (size_t i = 0; i < drain->candidates.count && result == 0; i++)
-		result = append_copy(drain, streams, drain->candidates.items[i].slot, copy);
+		result = append_packet(drain, streams, drain->candidates.items[i].slot);
 	return result;
 }
 
-static int fill(const struct mr_directory *directory, const struct mr_directory *snapshot,
-		struct mr_drain *drain, const struct mr_metadata *metadata, const json_t *manifest)
+static int fill(const struct mr_directory *snapshot, struct mr_drain *drain,
+		const struct mr_metadata *metadata, const json_t *manifest)
 {
 	struct mr_streams streams;
 	mr_drain_pass(drain);
-	int result = copy_streams(directory->ctf, snapshot->ctf);
+	int result = take_streams(drain->streams, snapshot->ctf);
 	mr_streams_init(&streams, snapshot->ctf, (struct mr_stream_limits){0});
 	if (result == 0)
 		result = mr_streams_resume(&streams);
@@ -120,7 +121,7 @@ int mr_snapshot_make(const struct mr_directory *directory, struct mr_drain *drai
 	struct mr_directory snapshot = {.fd = -1, .ctf = -1};
 	int result = mr_directory_create(path, &snapshot);
 	if (result == 0) {
-		result = fill(directory, &snapshot, drain, metadata, manifest);
+		result = fill(&snapshot, drain, metadata, manifest);
 		if (result < 0)
 			mr_directory_remove(&snapshot);
 	}
@@ -143,11 +144,18 @@ static uint32_t last_snapshot(const struct mr_directory *directory)
 
 static int wait_for_answer(const struct mr_directory *directory, uint32_t before, char **ret_path)
 {
-	for (int i = 0; i < REQUEST_WAITS && mr_snapshot_is_requested(directory); i++)
+	bool is_recorded = true;
+	for (int i = 0; i < REQUEST_WAITS && is_recorded && mr_snapshot_is_requested(directory);
+	     i++) {
 		nanosleep(&(struct timespec){.tv_nsec = REQUEST_WAIT_MS * 1000000}, NULL);
+		is_recorded = flock(directory->fd, LOCK_SH | LOCK_NB) < 0;
+	}
 	if (mr_snapshot_is_requested(directory)) {
 		unlinkat(directory->fd, MR_SNAPSHOT_REQUEST, 0);
-		return mr_fail(ETIMEDOUT, "the recorder of %s does not answer", directory->path);
+		return is_recorded ? mr_fail(ETIMEDOUT, "the recorder of %s does not answer",
+					     directory->path)
+				   : mr_fail(EINVAL, "the recording of %s has just ended",
+					     directory->path);
 	}
 	uint32_t number = last_snapshot(directory);
 	if (number == before)

@@ -20,7 +20,7 @@ int mr_snapshot_make(const struct mr_directory *directory, struct mr_drain *drai
 		     const struct mr_metadata *metadata, const void *manifest, uint32_t number);
 
 /* Asker's side: asks and waits. The new trace's path is the caller's to free. -EINVAL if nothing is being
- * recorded there, -ETIMEDOUT if the recorder does not answer. */
+ * recorded there, or no longer, -ETIMEDOUT if the recorder does not answer. */
 int mr_snapshot_request(const char *trace, char **ret_path);
 
 #endif

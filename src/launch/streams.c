@@ -118,13 +118,10 @@ void mr_streams_release_process(struct mr_streams *streams, uint32_t process)
 	}
 }
 
-/* The owner's stream, or a free one it may continue, or a new one. */
-static struct mr_stream *stream_for(struct mr_streams *streams, const struct mr_stream_owner *owner,
-				    uint64_t begin_ticks)
+/* A free stream that the owner may continue, or a new one. */
+static struct mr_stream *take_stream(struct mr_streams *streams,
+				     const struct mr_stream_owner *owner, uint64_t begin_ticks)
 {
-	struct mr_stream *owned = find_owned(streams, owner);
-	if (owned)
-		return owned;
 	for (size_t i = 0; i < streams->streams.count; i++) {
 		struct mr_stream *stream = &streams->streams.items[i];
 		if (stream->is_owned || stream->owner.kind != owner->kind ||
@@ -139,9 +136,27 @@ static struct mr_stream *stream_for(struct mr_streams *streams, const struct mr_
 	return &streams->streams.items[streams->streams.count - 1];
 }
 
+/* The owner's stream; another one if its packets do not come in order of time, since times must not
+ * decrease within a stream. */
+static struct mr_stream *stream_for(struct mr_streams *streams, const struct mr_stream_owner *owner,
+				    uint64_t begin_ticks)
+{
+	struct mr_stream *owned = find_owned(streams, owner);
+	if (owned && owned->last_end_ticks <= begin_ticks)
+		return owned;
+	uint32_t packets = owned ? owned->owner_packets : 0;
+	if (owned)
+		release(streams, owned);
+	struct mr_stream *taken = take_stream(streams, owner, begin_ticks);
+	if (taken)
+		taken->owner_packets = packets;
+	return taken;
+}
+
 /* ---- files -------------------------------------------------------------------------------------- */
 
-static void close_least_used(struct mr_streams *streams)
+/* False if none is open. */
+static bool close_least_used(struct mr_streams *streams)
 {
 	struct mr_stream *oldest = NULL;
 	for (size_t i = 0; i < streams->streams.count; i++) {
@@ -151,6 +166,7 @@ static void close_least_used(struct mr_streams *streams)
 	}
 	if (oldest)
 		close_file(streams, oldest);
+	return oldest != NULL;
 }
 
 static int open_file(struct mr_streams *streams, struct mr_stream *stream)
@@ -161,8 +177,10 @@ static int open_file(struct mr_streams *streams, struct mr_stream *stream)
 		close_least_used(streams);
 	char name[NAME_BYTES];
 	file_name(streams, (uint32_t)(stream - streams->streams.items), stream->piece, name);
-	stream->fd = openat(streams->directory, name,
-			    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	do
+		stream->fd = openat(streams->directory, name,
+				    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	while (stream->fd < 0 && errno == EMFILE && close_least_used(streams));
 	if (stream->fd < 0)
 		return mr_fail_errno(errno, "cannot open stream file %s", name);
 	streams->open_files++;
@@ -208,6 +226,13 @@ static struct mr_stream_piece *find_piece(struct mr_streams *streams, uint32_t s
 		    streams->pieces.items[i].piece == piece)
 			return &streams->pieces.items[i];
 	return NULL;
+}
+
+bool mr_streams_is_finished(const struct mr_streams *streams, const char *name)
+{
+	unsigned stream, piece;
+	return sscanf(name, "stream-%6u.%6u", &stream, &piece) == 2 &&
+	       stream < streams->streams.count && piece < streams->streams.items[stream].piece;
 }
 
 static void delete_piece(struct mr_streams *streams, size_t index)

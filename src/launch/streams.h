@@ -95,8 +95,11 @@ uint32_t mr_streams_owner_packets(const struct mr_streams *streams, const struct
 /* True if the packet is already the last one of its owner's stream. */
 bool mr_streams_has(const struct mr_streams *streams, const struct mr_packet *packet);
 
-/* Completes the packet's header (stream, sequence, sizes, losses) and appends it. `owner_ended` lets
- * others continue the stream. */
+/* True if this file of ours is a piece that will not be written to any more. */
+bool mr_streams_is_finished(const struct mr_streams *streams, const char *name);
+
+/* Completes the packet's header (stream, sequence, sizes, losses), pads it and appends it: it is the
+ * caller's own copy, not shared with its owner. `owner_ended` lets others continue the stream. */
 int mr_streams_append(struct mr_streams *streams, struct mr_packet *packet, uint32_t content_bytes,
 		      uint64_t end_ticks, uint64_t discarded_events, bool owner_ended);
 

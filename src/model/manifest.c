@@ -201,8 +201,8 @@ static void read_root(struct mr_manifest_private *reader, const char *path)
 		return;
 	}
 	if (result < 0 || text.size > MAX_BYTES) {
-		note_problem(reader, "cannot be read: ",
-			     result < 0 ? mr_error_text() : "it is too large");
+		note_problem(reader,
+			     "cannot be read: ", result < 0 ? mr_error_text() : "it is too large");
 		return;
 	}
 	reader->root = json_loadb((const char *)text.bytes, text.size, 0, &error);

@@ -71,8 +71,12 @@ static int read_metadata(int directory, struct mr_trace_private *trace)
 {
 	mr_auto(mapping) struct mr_mapping text = {0};
 	int error = mr_mapping_open(directory, "metadata", &text);
+	if (error == -ENOENT)
+		return mr_fail(ENOENT, "not a trace: it has no ctf/metadata");
 	if (error < 0)
 		return error;
+	if (text.size == 0)
+		return mr_fail(EINVAL, "metadata is empty");
 	error = mr_trace_metadata_parse((const char *)text.bytes, text.size, &trace->metadata);
 	return error < 0 ? mr_fail_more(error, "metadata") : 0;
 }
@@ -91,6 +95,8 @@ static int read_directory(int directory, struct mr_trace_private *trace)
 static int open_directory(const char *path)
 {
 	mr_auto(close_fd) int outer = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (outer < 0 && errno == ENOTDIR)
+		return mr_fail(ENOTDIR, "not a trace: it is not a directory");
 	if (outer < 0)
 		return mr_fail_errno(errno, "cannot open");
 	int inner = openat(outer, "ctf", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -6,10 +6,14 @@ After a wanted change, look at the difference and accept it:   test_golden.py --
 The trace was written by tests/unit/small_trace.c:             unit_test_model small.mill
 """
 
+import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).parent
@@ -31,7 +35,7 @@ CASES = {
 def run(*arguments, **keywords):
     environment = {**os.environ, "LC_ALL": "C"}
     return subprocess.run([MILLRACE, *arguments], cwd=HERE, env=environment, timeout=60,
-                          stderr=subprocess.PIPE, **keywords)
+                          **{"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, **keywords})
 
 
 class Golden(unittest.TestCase):
@@ -68,13 +72,56 @@ class Golden(unittest.TestCase):
                 self.assertEqual(result.stdout, b"")
                 self.assertRegex(result.stderr.decode(), rf"^millrace: .*{path}.*\n$")
 
+        self.assertIn(b"it has no ctf/metadata", run("info", "expected").stderr)
+        self.assertIn(b"it is not a directory", run("info", "test_golden.py").stderr)
+
+    def damaged_copy(self):
+        folder = tempfile.TemporaryDirectory(prefix="millrace-golden-")
+        self.addCleanup(folder.cleanup)
+        return pathlib.Path(shutil.copytree(HERE / "small.mill", folder.name + "/copy.mill"))
+
+    def test_dump_tells_of_damage(self):
+        trace = self.damaged_copy()
+        os.truncate(trace / "ctf/main", 200)
+        result = run("dump", trace, stdout=subprocess.PIPE)
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, rb"^millrace: 200 bytes in 1 place could not be read")
+
+    def test_manifest_that_cannot_be(self):
+        trace = self.damaged_copy()
+        manifest = trace / "manifest.json"
+        manifest.write_text(json.dumps({**json.loads(manifest.read_text()),
+                                        "started_realtime_ns": -1 << 63}))
+        self.assertIn(b"ran for     2.00 s", run("info", trace, stdout=subprocess.PIPE).stdout)
+        manifest.unlink()
+        os.mkfifo(manifest)
+        result = run("info", trace, stdout=subprocess.PIPE)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"is not a regular file", b" ".join(result.stdout.split()))
+
+    def test_clock_far_in_the_future(self):
+        trace = self.damaged_copy()
+        metadata = trace / "ctf/metadata"
+        metadata.write_text(re.sub(r"offset_s = \d+", "offset_s = 8589934592", metadata.read_text()))
+        self.assertEqual(run("dump", "--json", trace, stdout=subprocess.PIPE).returncode, 0)
+
+    def test_texts_that_would_command_a_terminal(self):
+        trace = self.damaged_copy()
+        name, evil = b"worker\0", b"w\xc2\x9b1mr\0"
+        stream = trace / "ctf/worker"
+        stream.write_bytes(stream.read_bytes().replace(name, evil))
+        for command, shown in ("report", b"w?1mr"), ("dump", b"w\\xc2\\x9b1mr"):
+            output = run(command, trace, stdout=subprocess.PIPE).stdout
+            self.assertIn(shown, output)
+            self.assertNotIn(b"\xc2\x9b", output)
+
     def test_output_that_cannot_be_written(self):
         for command in "info", "report", "dump":
             for options in [], ["--json"]:
                 with open("/dev/full", "wb") as full:
                     result = run(command, *options, "small.mill", stdout=full)
                 self.assertEqual(result.returncode, 1)
-                self.assertIn(b"cannot be written", result.stderr)
+                self.assertIn(b"cannot be written: No space left on device", result.stderr)
 
     def test_reader_that_goes_away(self):
         for command in "info", "report", "dump":

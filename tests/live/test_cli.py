@@ -57,7 +57,8 @@ class CommandLine(unittest.TestCase):
         self.check_refused(2, "--json takes no value", "version", "--json=1")
         self.check_refused(2, "unexpected operand 'x'", "version", "x")
         self.check_refused(2, "--list-options needs a value", "help", "--list-options")
-        self.check_refused(1, "unknown command 'x'", "help", "x")
+        self.check_refused(2, "did you mean 'doctor'?", "help", "docter")
+        self.check_refused(2, "unknown command 'zzzzzz'", "help", "--list-options=zzzzzz")
 
     def test_hostile_arguments(self):
         self.check_refused(2, "unknown command", "x" * 100000)

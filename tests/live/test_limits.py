@@ -3,11 +3,14 @@
 """Limits: of disk, size, time, memory. The program never notices; the trace is readable and says what
 is missing."""
 
+import glob
 import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -131,6 +134,42 @@ class Newest(LiveTest):
         record.terminate()
         record.wait(timeout=10)
 
+    def test_snapshot_shares_finished_pieces(self):
+        trace = self.path("trace.mill")
+        record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--max-size", "64M", "--",
+                                   program("load"), "1", "0", "500"], stdout=subprocess.DEVNULL)
+        self.addCleanup(record.kill)
+        self.assertTrue(wait_until(lambda: glob.glob(trace + "/ctf/stream-*.000003")))
+        snapshot = run(MILLRACE, "snapshot", trace).stdout.strip()
+        names = [os.stat(entry).st_nlink for entry in os.scandir(snapshot + "/ctf")]
+        record.terminate()
+        record.wait(timeout=10)
+        self.assertIn(2, names)
+        self.assertIn(1, names)
+        self.assertGreater(total(read_steps(snapshot)), 1000)
+
+    def test_snapshot_in_the_last_moment(self):
+        """Whoever asks in time is answered; no request stays behind."""
+        trace = self.path("trace.mill")
+        self.record("touch", trace + "/snapshot.request")
+        self.assertEqual(sorted(os.listdir(trace)), ["ctf", "manifest.json", "snapshot-1.mill"])
+        self.assertEqual(manifest(trace + "/snapshot-1.mill")["state"], "snapshot")
+
+    def test_snapshot_of_a_killed_recorder(self):
+        """The asker does not wait for an answer that will never come."""
+        trace = self.path("trace.mill")
+        record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--", "sleep", "2"])
+        self.addCleanup(record.kill)
+        self.assertTrue(wait_until(lambda: os.path.exists(trace + "/manifest.json")))
+        record.send_signal(signal.SIGSTOP)
+        asker = subprocess.Popen([MILLRACE, "snapshot", trace], stderr=subprocess.PIPE, text=True)
+        self.assertTrue(wait_until(lambda: os.path.exists(trace + "/snapshot.request")))
+        record.kill()
+        self.assertIn("has just ended", asker.communicate(timeout=5)[1])
+        self.assertEqual(asker.returncode, 1)
+        record.wait()
+        info(trace)
+
     def test_snapshot_of_nothing(self):
         result = self.record("true")
         snapshot = run(MILLRACE, "snapshot", result.trace)
@@ -150,6 +189,14 @@ class Memory(LiveTest):
             r'"level": "\w+",\s*"count": (\d+)', arrived))
         ends = 4 + 1  # of the threads and of the process: recorded by the library itself
         self.assertEqual(recorded + manifest(result.trace)["losses"]["events"], 3 * 800000 + ends)
+
+    def test_address_space(self):
+        """The arena is mapped into the program, but must not fill it."""
+        limit = 600 << 20
+        result = self.record(sys.executable, "-c", "print(len(bytearray(400 << 20)))", preexec_fn=lambda:
+                             resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assertEqual((result.returncode, result.stdout), (0, f"{400 << 20}\n"), result.stderr)
+        self.assertLess(manifest(result.trace)["arena"]["bytes"], limit // 16 + (2 << 20))
 
     @unittest.skipUnless(IS_ROOT, "another /dev/shm needs root")
     def test_no_shared_memory(self):

@@ -5,6 +5,7 @@
 import os
 import pwd
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -42,6 +43,9 @@ class Refusals(LiveTest):
         self.check_refused(2, "--last", "--last", "x", *echo)
         self.check_refused(2, "--last", "--last", "", *echo)
         self.check_refused(2, "--buffer", "--buffer", "1e3", *echo)
+        for option in "--max-size=0", "--last=0", "--last=5", "--buffer=1", "--duration=0":
+            self.check_refused(2, "is too small", option, *echo)
+        self.check_refused(2, "the name is empty", "--output=", *echo)
         self.check_refused(2, "--wait", "--wait", "nobody", *echo)
 
     def test_program(self):
@@ -72,9 +76,13 @@ class Refusals(LiveTest):
         self.check_refused(125, "exists already", "-o", "old", "--", "echo", "ran")
         self.assertTrue(os.path.exists(self.path("old/kept")))
 
+    def test_buffer_too_large(self):
+        """Before anything is made, and not by tracing nothing."""
+        self.check_refused(125, "the buffer is too large: it can have 4 GiB at most", "--buffer", "65G",
+                           "--", "echo", "ran")
+
     def test_unwritable(self):
         self.check_refused(125, "cannot make the trace directory", "-o", "none/x", "--", "echo", "ran")
-        self.check_refused(125, "cannot make the trace directory", "-o", "", "--", "echo", "ran")
         self.check_refused(125, "cannot make the trace directory", "-o", "/proc/x", "--", "echo", "ran")
         self.check_refused(125, "cannot make the trace directory", "-o", "x" * 300, "--", "echo", "ran")
         if os.geteuid() == 0:
@@ -98,7 +106,7 @@ class Options(LiveTest):
         self.assertEqual(result.returncode, 0)
         name, = os.listdir(self.folder)
         self.assertRegex(name, r"^millrace-\d{8}-\d{6}-.+-\d+\.mill$")
-        self.assertIn(f"millrace: next: millrace report {name}\n", result.stderr)
+        self.assertIn(f"millrace: next: {MILLRACE} report {name}\n", result.stderr)
         self.assertEqual(os.stat(self.path(name)).st_mode & 0o777, 0o700)
         self.assertEqual(os.stat(self.path(name + "/manifest.json")).st_mode & 0o777, 0o600)
 
@@ -145,9 +153,9 @@ class Options(LiveTest):
 
     def test_nothing_traced(self):
         result = self.record("true")
-        self.assertIn("nothing was traced: the program loaded no framework", result.stderr)
+        self.assertIn("Nothing was traced inside the program: it loaded no known framework", result.stderr)
         result = self.record(program("load"), "1", "1", name="2.mill")
-        self.assertNotIn("nothing was traced", result.stderr)
+        self.assertNotIn("Nothing", result.stderr)
 
 
 class Processes(LiveTest):
@@ -172,6 +180,7 @@ class Processes(LiveTest):
         self.assertEqual([re.sub("dash|bash", "sh", name) for name in self.names(result.trace)],
                          ["sh", "env", "nice", "sh", "sleep"])
         self.assertEqual(len({each["pid"] for each in processes}), 1)
+        self.assertIn("millrace: 1 process,", result.stderr)
         for before, after in zip(processes, processes[1:]):
             self.assertEqual(after["parent_process"], before["process"])
         # Shells try one folder of PATH after the other.
@@ -219,6 +228,37 @@ class Processes(LiveTest):
         self.assertGreater(time.monotonic() - begin, 2.4)
         self.assertNotIn("still running", result.stderr)
         self.assertEqual(count(dump(result.trace), "node_instant"), 2500)
+
+    def test_waiting_can_be_ended(self):
+        """The program has ended and its pid may be another's: signals are for record now."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            trace = self.path(f"{number}.mill")
+            record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--wait=all", "--", "sh", "-c",
+                                       "sleep 30 >/dev/null & echo $!; exit 4"], stdout=subprocess.PIPE)
+            daemon = int(record.stdout.readline())
+            self.addCleanup(os.kill, daemon, signal.SIGKILL)
+            time.sleep(0.2)
+            self.assertIsNone(record.poll())
+            record.send_signal(number)
+            self.assertEqual(record.wait(timeout=5), 4)
+            record.stdout.close()
+            self.assertEqual(sum(not each["ended"] for each in manifest(trace)["processes"]), 1)
+
+    def test_more_processes_than_descriptors(self):
+        """All are noticed when they come and when they go, also where record can watch but a few."""
+        script = ("import os\nreader, writer = os.pipe()\n"
+                  "for _ in range(450):\n"
+                  "  if os.fork() == 0:\n"
+                  "    os.close(writer); os.read(reader, 1); os._exit(0)\n"
+                  "os.close(writer)\n"
+                  "for _ in range(450): os.wait()\n")
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (310, 400))
+        result = self.record(sys.executable, "-c", script, preexec_fn=limit)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("millrace: 451 processes,", result.stderr)
+        self.assertNotIn("stopped", result.stderr)
+        self.assertEqual([each for each in manifest(result.trace)["processes"] if not each["ended"]], [])
 
     def test_quick_daemons(self):
         """Children whose parent is gone before they have done anything are not missed."""

@@ -99,6 +99,22 @@ class Recover(LiveTest):
         info(self.trace)
         self.assertGreater(self.instants(), 1000)
         self.assertFalse(os.path.lexists(self.trace + "/arena"))
+        said = manifest(self.trace)
+        self.assertEqual((said["state"], said["stop_reason"]),
+                         ("lost", "the recorder was killed and its buffer is gone"))
+
+    def test_copy_of_a_recording(self):
+        """It names the arena of the recording, which is not to be touched."""
+        record = self.start_load("8000", "50000")
+        copy = self.path("copy.mill")
+        subprocess.run(["cp", "-a", self.trace, copy], check=True)
+        self.assertEqual(run(MILLRACE, "info", copy).returncode, 0)
+        self.assertEqual(manifest(copy)["state"], "recording")
+        self.assertEqual(record.communicate(timeout=20)[0], "16000\n")
+        self.assertEqual(manifest(self.trace)["state"], "complete")
+        self.assertEqual(self.instants(), 16000)
+        info(copy)
+        self.assertEqual(manifest(copy)["state"], "lost")
 
     def test_link_to_something_else(self):
         """A trace directory from elsewhere may hold any link; what it names is left alone."""
@@ -115,7 +131,23 @@ class Recover(LiveTest):
             self.assertRegex(result.stderr, "^millrace: cannot recover .* is not an arena")
             with open(victim, "rb") as file:
                 self.assertEqual(file.read(), content)
+        os.unlink(victim)
+        os.mkfifo(victim)
+        result = run(MILLRACE, "info", trace, timeout=5)
+        self.assertRegex(result.stderr, "^millrace: cannot recover .* is not an arena")
         os.unlink(trace + "/arena")
+
+    @unittest.skipUnless(os.geteuid() == 0, "giving files away needs root")
+    def test_arena_of_another_user(self):
+        """He may have made it to harm us."""
+        trace = self.leave_half_a_trace()
+        arena = os.readlink(trace + "/arena")
+        os.chown(arena, 65534, 65534)
+        run(MILLRACE, "info", trace)
+        self.assertEqual((os.path.exists(arena), manifest(trace)["state"]), (True, "recording"))
+        os.chown(arena, 0, 0)
+        info(trace)
+        self.assertEqual((os.path.exists(arena), manifest(trace)["state"]), (False, "recovered"))
 
     @unittest.skipUnless(os.geteuid() == 0, "another /dev/shm needs root")
     def test_arena_in_trace_directory(self):

@@ -130,6 +130,20 @@ class Signals(LiveTest):
         os.write(terminal, b"\x04")  # end of input
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 3)
 
+    def test_hang_up(self):
+        """The kernel tells the leader of the session, which is record; without it, it were the program."""
+        heard = self.path("heard")
+        script = f"trap 'echo hang-up >{heard}; exit 5' HUP; echo ready; while :; do sleep 0.02; done"
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(MILLRACE, [MILLRACE, "record", "-q", "-o", self.path("trace.mill"), "--", "sh", "-c",
+                                script])
+        self.output = b""
+        self.assertTrue(self.read_until(terminal, b"ready"), self.output)
+        os.close(terminal)
+        self.assertTrue(wait_until(lambda: os.path.exists(heard), 5), "the program heard nothing")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 5)
+
     def test_stop_key(self):
         """Ctrl-Z gives the shell its prompt back; fg goes on."""
         command = " ".join(self.record_command())
@@ -178,6 +192,12 @@ class Endings(LiveTest):
             self.assertEqual(result.returncode, -number)
             self.assertEqual(manifest(result.trace)["exit"], {"signal": number})
 
+    def test_children_ignored(self):
+        """Some parents ignore SIGCHLD, and leave that to their children."""
+        result = self.record("sh", "-c", "exit 3", timeout=10,
+                             preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(result.returncode, 3)
+
     def test_in_a_shell(self):
         command = f"{MILLRACE} record -q -o {self.path('trace.mill')} -- sh -c 'kill -9 $$'; echo $?"
         self.assertEqual(run("sh", "-c", command).stdout, "137\n")
@@ -202,6 +222,7 @@ class Surroundings(LiveTest):
     def test_signal_state(self):
         def prepare():
             signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGCHLD, signal.SIGRTMIN])
         alone, recorded = self.both("grep", "-E", "^(Sig|Shd)", "/proc/self/status", preexec_fn=prepare)
         self.assertEqual(recorded, alone)

@@ -298,6 +298,24 @@ static void test_nonsense(void **state)
 	}
 }
 
+/* However far away the epoch is said to be, times can be added to it. */
+static void test_far_epoch(void **state)
+{
+	static const int64_t offsets_s[] = {INT64_MAX, INT64_MIN, 8589934592, -8589934592};
+
+	(void)state;
+	for (size_t i = 0; i < mr_countof(offsets_s); i++) {
+		struct mr_clocks clocks = {.metadata = writer_metadata};
+		int64_t sum;
+
+		clocks.metadata.monotonic.offset_s = offsets_s[i];
+		int64_t epoch_ns = mr_clocks_epoch_ns(&clocks);
+		assert_int_equal(epoch_ns > 0, offsets_s[i] > 0);
+		assert_false(__builtin_add_overflow(epoch_ns, MR_CLOCK_MAX_NS, &sum));
+		assert_false(__builtin_sub_overflow(epoch_ns, MR_CLOCK_MAX_NS, &sum));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_linear_error),
 		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_far_epoch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
+#include "analysis/loss.h"
 #include "report/format.h"
 #include "report/report.h"
 #include "small_trace.h"
@@ -130,8 +131,11 @@ static void test_operations(void **state)
 	assert_int_equal(cell(by_thread, "main", "self_ns")->number, MS(500));
 	assert_int_equal(cell(by_thread, "worker", "total_ns")->number, MS(600));
 	assert_int_equal(cell(by_thread, "child", "count")->number, 3);
-	/* Every type has one node: no table by type. */
-	assert_int_equal(find("operations")->tables.count, 2);
+	/* Every type has one node, so the table by type says nothing new. */
+	assert_int_equal(find("operations")->tables.count, 3);
+	assert_true(find_table("operations", "by_type")->is_repetition);
+	assert_int_equal(cell(by_thread, "main", "span_ns")->number, MS(2000));
+	assert_int_equal(cell(by_thread, "main", "busy_permille")->number, 250);
 	assert_int_equal(find("operations")->evidence.items[1].duration_ns, MS(400));
 	assert_int_equal(
 		cell(find_table("device_operations", "by_name"), "kernel", "total_ns")->number,
@@ -167,6 +171,62 @@ static void test_summary(void **state)
 	assert_int_equal(summary.process_count, 2);
 	assert_int_equal(summary.thread_count, 3);
 	mr_region_free(&region);
+}
+
+/* ---- nothing in the trace ----------------------------------------------------------------------- */
+
+/* A trace in which a process was seen and did nothing. */
+static void write_idle_trace(const char *path, const char *manifest)
+{
+	static struct packet packet;
+	/* Of an older kind: it does not say its process's number. */
+	const struct mr_event_process_start start = {.pid = 100};
+	uint8_t payload[sizeof start + 1] = {0};
+
+	memcpy(payload, &start, sizeof start);
+	packet = (struct packet){.begin = 100, .end = 200, .process = 2, .pid = 100, .tid = 100};
+	packet_start(&packet);
+	packet_event(&packet, MR_EVENT_process_start, 150, payload, sizeof payload);
+	packet_finish(&packet);
+	directory_write_metadata(path);
+	directory_write(path, "ctf/stream", packet.bytes, packet.size);
+	directory_write(path, "manifest.json", manifest, strlen(manifest));
+}
+
+static void check_empty(const char *members, const char *reason)
+{
+	mr_auto(model) struct mr_model *idle = NULL;
+	char manifest[512], sentence[MR_EMPTY_BYTES];
+	char *path = directory_make();
+
+	snprintf(manifest, sizeof manifest, "{\"format\": 1%s}", members);
+	write_idle_trace(path, manifest);
+	assert_int_equal(mr_model_load(path, &idle), 0);
+	assert_int_equal(idle->survey->processes.count, 1);
+	assert_true(mr_explain_empty(idle, sentence));
+	if (!strstr(sentence, reason))
+		fail_msg("%s: %s", members, sentence);
+	directory_remove(path);
+}
+
+#define ALL_LEVELS ", \"levels\": [\"runtime\", \"dataflow\"]"
+
+static void test_empty(void **state)
+{
+	char sentence[MR_EMPTY_BYTES];
+
+	(void)state;
+	assert_false(mr_explain_empty(model, sentence));
+	check_empty(ALL_LEVELS, "has no annotations");
+	check_empty(ALL_LEVELS ", \"state\": \"complete\"", "has no annotations");
+	check_empty(ALL_LEVELS ", \"state\": \"recording\"", "is not finished");
+	check_empty(ALL_LEVELS ", \"state\": \"lost\"", "buffer is gone");
+	check_empty(ALL_LEVELS ", \"state\": \"stopped\"", "was stopped");
+	check_empty(ALL_LEVELS ", \"losses\": {\"events\": 1}", "were lost");
+	check_empty(ALL_LEVELS ", \"kept\": {\"overwritten_packets\": 9}", "were overwritten");
+	check_empty(ALL_LEVELS ", \"kept\": {\"bytes\": 99999}", "is damaged");
+	check_empty(ALL_LEVELS ", \"options\": {\"delay_ns\": 5}", "--delay");
+	check_empty(", \"levels\": [\"runtime\"]", "dataflow was not recorded");
 }
 
 /* ---- for people --------------------------------------------------------------------------------- */
@@ -282,13 +342,32 @@ static void test_long_table(void **state)
 	mr_findings_free(&own);
 }
 
+/* What a page of 80 columns does not hold goes in this order: repeated totals, then spare columns. */
+static void test_narrow_table(void **state)
+{
+	const struct mr_finding_table *by_node = find_table("operations", "by_node");
+
+	(void)state;
+	for (uint32_t width = 80; width <= 120; width += 20) {
+		char *text = print_table(by_node, width);
+		assert_int_equal(strstr(text, "mean") != NULL, width == 120);
+		assert_int_equal(strstr(text, "p95") != NULL, width >= 100);
+		assert_non_null(strstr(text, "total")); /* differs from self */
+		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+			assert_true(strlen(line) <= width);
+		free(text);
+	}
+	char *text = print_table(find_table("calls", "by_name"), 120);
+	assert_null(strstr(text, "total"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest of_small[] = {
-		cmocka_unit_test(test_health),
-		cmocka_unit_test(test_operations),
-		cmocka_unit_test(test_contents),
-		cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_health),   cmocka_unit_test(test_operations),
+		cmocka_unit_test(test_contents), cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_empty),    cmocka_unit_test(test_narrow_table),
 	};
 	const struct CMUnitTest of_rendering[] = {
 		cmocka_unit_test(test_formats),

@@ -20,6 +20,7 @@ static struct {
 	const char *output;
 	uint64_t port;
 	uint64_t max_bytes;
+	uint64_t buffer_bytes;
 	uint64_t delay_ns;
 	int level;
 	uint32_t levels;
@@ -33,6 +34,7 @@ static const struct mr_option options[] = {
 	MR_STRING('o', "output", &given.output, "DIR", "where to"),
 	MR_INTEGER('p', "port", &given.port, "N", "which port"),
 	MR_SIZE(0, "max-size", &given.max_bytes, "SIZE", "how much"),
+	MR_SIZE_FROM(0, "buffer", &given.buffer_bytes, 4096, "SIZE", "how much, at least"),
 	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "how long"),
 	MR_CHOICE(0, "level", &given.level, words, "LEVEL", "which level"),
 	MR_SET(0, "levels", &given.levels, words, "LEVELS", "which levels"),
@@ -117,6 +119,9 @@ static void test_refusals(void **state)
 	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "--quiet=yes"), -EINVAL);
 	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "--port=-1"), -EINVAL);
 	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "--port=1.5"), -EINVAL);
+	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "--buffer=4K"), 0);
+	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "--buffer=4095"), -ERANGE);
+	assert_string_equal(mr_error_text(), "--buffer: '4095' is too small: at least 4096 bytes");
 	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "--help"), -ECANCELED);
 	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "-qh"), -ECANCELED);
 }

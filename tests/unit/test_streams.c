@@ -124,6 +124,29 @@ static void test_kinds(void **state)
 	assert_int_equal(size_of(folder, "stream-000000"), 2 * PACKET_BYTES);
 }
 
+/* Times never decrease within a stream: a packet from the past goes elsewhere. */
+static void test_packet_from_the_past(void **state)
+{
+	struct folder *folder = *state;
+	append_events(folder, 10, 500, false);
+	append_events(folder, 10, 100, false);
+	assert_int_equal(folder->streams.streams.count, 2);
+	assert_int_equal(size_of(folder, "stream-000000"), PACKET_BYTES);
+	assert_int_equal(packet_at(folder, "stream-000001", 0).context.begin_ticks, 100);
+}
+
+static void test_finished_pieces(void **state)
+{
+	struct folder *folder = *state;
+	folder->streams.limits.age_ticks = 6400;
+	append_events(folder, 10, 100, false);
+	append_events(folder, 10, 1000, false); /* in the next piece */
+	assert_true(mr_streams_is_finished(&folder->streams, "stream-000000.000000"));
+	assert_false(mr_streams_is_finished(&folder->streams, "stream-000000.000001"));
+	assert_false(mr_streams_is_finished(&folder->streams, "stream-000000"));
+	assert_false(mr_streams_is_finished(&folder->streams, "stream-000007.000000"));
+}
+
 static void test_release_process(void **state)
 {
 	struct folder *folder = *state;
@@ -284,6 +307,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_owners, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_kinds, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_packet_from_the_past, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_finished_pieces, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_release_process, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_many_owners, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_limit_of_bytes, set_up, tear_down),
