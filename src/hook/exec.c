@@ -164,7 +164,8 @@ static void give_back(struct scratch *scratch)
 static bool is_own_process(void)
 {
 	return mr_this_process.generation != 0 &&
-	       mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid == (uint32_t)getpid();
+	       mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid ==
+		       (uint32_t)getpid();
 }
 
 /* Before a process replaces its program. */

@@ -53,7 +53,8 @@ static int note_library(struct dl_phdr_info *library, size_t bytes, void *unused
 void mr_seen_note(void)
 {
 	if (mr_this_process.generation == 0 ||
-	    mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->origin != MR_process_origin_exec)
+	    mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->origin !=
+		    MR_process_origin_exec)
 		return;
 	dl_iterate_phdr(note_library, NULL);
 }

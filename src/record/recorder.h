@@ -80,9 +80,10 @@ struct mr_process {
 	uint64_t
 		generation; /* number of the process in this run; 0: not attached, or just forked */
 	int32_t slot;       /* of its entry in the arena */
-	bool is_refused;     /* there was no place in the arena for it */
-	_Atomic uintptr_t restart_lock;    /* address of the mr_self that attaches the child */
-	_Atomic uintptr_t definition_lock; /* likewise, of the holder: asking for a tid might be forbidden */
+	bool is_refused;    /* there was no place in the arena for it */
+	_Atomic uintptr_t restart_lock; /* address of the mr_self that attaches the child */
+	_Atomic uintptr_t
+		definition_lock; /* likewise, of the holder: asking for a tid might be forbidden */
 	struct mr_writer definitions;
 };
 

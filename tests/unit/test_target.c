@@ -164,8 +164,7 @@ static int inspect_as_nobody(const char *name)
 	in_folder(name);
 	pid_t child = fork();
 	if (child == 0)
-		_exit(setgid(65534) || setuid(65534) ? 255
-						     : (int)inspect_at(AT_FDCWD, path));
+		_exit(setgid(65534) || setuid(65534) ? 255 : (int)inspect_at(AT_FDCWD, path));
 	int status;
 	assert_int_equal(waitpid(child, &status, 0), child);
 	return WEXITSTATUS(status);

@@ -20,8 +20,9 @@
 
 #include "emit.h"
 
-#define ALLOW(number) \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define ALLOW(number)                                      \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 /* After this only a handful of system calls is allowed, up to and including exit(). */
 static int sandboxed(void)
