@@ -52,9 +52,9 @@ static const struct mr_option options[] = {
 		     "keep the newest SIZE of events; by default 8G, or half of the free space"),
 	MR_STRING(0, "last", &given.last, "SIZE|TIME",
 		  "flight recorder: keep only the newest SIZE (64M) or TIME (30s)"),
-	MR_SIZE_FROM(
-		0, "buffer", &given.buffer_bytes, LEAST_BYTES, "SIZE",
-		"memory for events on their way to the disk; by default 1/64 of the machine's"),
+	MR_SIZE_FROM(0, "buffer", &given.buffer_bytes, LEAST_BYTES, "SIZE",
+		     "memory for events on their way to the disk; at most, by default, 1/16 of the "
+		     "machine's"),
 	MR_CHOICE(0, "wait", &given.wait, wait_names, "WHOM",
 		  "end with the program (its descendants get two seconds), or when all have ended"),
 	MR_FLAG(0, "no-args", &given.no_arguments, "keep the command line out of the trace"),

@@ -74,7 +74,7 @@ uint64_t mr_arena_default_bytes(void)
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	memory = mr_min(memory, control_group_limit());
 	uint64_t least = mr_min(UINT64_C(64) << 20, memory / 16);
-	uint64_t bytes = mr_max(mr_min(memory / 64, UINT64_C(1) << 30), least);
+	uint64_t bytes = mr_max(mr_min(memory / 16, UINT64_C(2) << 30), least);
 	/* All of it is mapped into every traced process, and must not take the program's address space. */
 	struct rlimit space;
 	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
@@ -228,8 +228,9 @@ int mr_arena_file_lock(const struct mr_arena_file *file)
 void mr_arena_file_grow(struct mr_arena_file *file, uint32_t free_slots)
 {
 	uint32_t count = file->slot_count, capacity = file->slot_capacity;
+	/* In time, and not too much at once: while memory is being allocated nothing is drained. */
 	if (count < capacity && free_slots < count / 2)
-		provide_slots(file, count > capacity / 2 ? capacity : count * 2);
+		provide_slots(file, mr_min(capacity, count + count / 2));
 }
 
 void mr_arena_file_close(struct mr_arena_file *file, bool remove)

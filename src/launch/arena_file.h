@@ -24,8 +24,8 @@ struct mr_arena_file {
 	char path[1024];
 };
 
-/* A size fit for the machine: 1/64 of the memory we may use, between 64 MiB and 1 GiB; less where memory or
- * address space is scarce. */
+/* A size fit for the machine: 1/16 of the memory we may use, at most 2 GiB; less where address
+ * space is scarce. It is allocated only as it is needed. */
 uint64_t mr_arena_default_bytes(void);
 
 /* Makes an arena of about `bytes`, at most MR_ARENA_SLOTS_MAX slots; `directory` is where it goes if

@@ -6,6 +6,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "record/ticks.h"
+
+enum {
+	PASS_NS = 20000000 /* how long a pass may write */
+};
 
 int mr_drain_init(struct mr_drain *drain, struct mr_arena_file *file, struct mr_streams *streams,
 		  struct mr_processes *processes)
@@ -205,7 +210,11 @@ static uint32_t take_full_packets(struct mr_drain *drain, uint32_t *ret_free_slo
 			remember(drain, i);
 	}
 	sort_candidates(drain);
+	uint64_t deadline_ns = mr_ticks_of_system(CLOCK_MONOTONIC) + PASS_NS;
 	for (size_t i = 0; i < drain->candidates.count; i++) {
+		/* A slow disk must not keep the arena from growing: the rest has time. */
+		if (mr_ticks_of_system(CLOCK_MONOTONIC) > deadline_ns)
+			break;
 		uint32_t slot = drain->candidates.items[i].slot;
 		if (!drain->stop_reason &&
 		    mr_arena_slot(arena, slot)->owner_packet !=

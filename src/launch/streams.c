@@ -14,6 +14,7 @@ enum {
 	NAME_BYTES = 48,
 	PIECES_PER_LIMIT = 64, /* how finely the limit is divided */
 	PIECE_MAX_BYTES = 64 << 20,
+	WRITE_BACK_BYTES = 8 << 20,
 };
 
 static bool is_limited(const struct mr_streams *streams)
@@ -216,6 +217,15 @@ static int write_whole(struct mr_streams *streams, struct mr_stream *stream, con
 	return 0;
 }
 
+/* Has the kernel begin to write now what it would otherwise let pile up until it makes us wait. */
+static void start_writing_back(const struct mr_stream *stream, uint64_t new_bytes)
+{
+	uint64_t whole = stream->piece_bytes / WRITE_BACK_BYTES;
+	if (whole != (stream->piece_bytes - new_bytes) / WRITE_BACK_BYTES)
+		sync_file_range(stream->fd, (off_t)((whole - 1) * WRITE_BACK_BYTES),
+				WRITE_BACK_BYTES, SYNC_FILE_RANGE_WRITE);
+}
+
 /* ---- pieces and limits -------------------------------------------------------------------------- */
 
 static struct mr_stream_piece *find_piece(struct mr_streams *streams, uint32_t stream,
@@ -360,6 +370,7 @@ int mr_streams_append(struct mr_streams *streams, struct mr_packet *packet, uint
 	if (result < 0)
 		return result;
 	stream->piece_bytes += packet_bytes;
+	start_writing_back(stream, packet_bytes);
 	stream->next_sequence++;
 	stream->owner_packets++;
 	stream->last_begin_ticks = packet->context.begin_ticks;
