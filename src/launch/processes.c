@@ -196,14 +196,16 @@ static void find(struct mr_processes *processes, struct mr_process_info *info,
 		watch(processes, info);
 }
 
-/* A program that attaches under the pid of another has replaced it. */
-static void end_predecessors(struct mr_processes *processes, const struct mr_process_info *newer)
+/* Of several that attached under one pid only the newest program is still there, in whatever order they
+ * were found. */
+static void end_replaced(struct mr_processes *processes, struct mr_process_info *found)
 {
-	for (size_t i = 0; i < processes->live.count; i++) {
-		struct mr_process_info *info = &processes->list.items[processes->live.items[i]];
-		if (info->traced && !info->dead && info->host_pid == newer->host_pid &&
-		    info->host_pid && info->process < newer->process)
-			info->dead = true;
+	for (size_t i = 0; i < processes->live.count && found->host_pid; i++) {
+		struct mr_process_info *other = &processes->list.items[processes->live.items[i]];
+		if (!other->traced || other->host_pid != found->host_pid)
+			continue;
+		other->dead |= other->process < found->process;
+		found->dead |= found->process < other->process;
 	}
 }
 
@@ -260,7 +262,7 @@ static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
 	if (!entry.is_announced)
 		shared->is_announced = announce(&entry, info.program);
 	find(processes, &processes->list.items[index], entry.pid_namespace);
-	end_predecessors(processes, &processes->list.items[index]);
+	end_replaced(processes, &processes->list.items[index]);
 	return 0;
 }
 
