@@ -38,6 +38,7 @@ enum {
 };
 
 static const uint64_t descendants_wait_ns = 2 * SECOND_NS;
+static const uint64_t alone_wait_ns = SECOND_NS / 40;
 static const uint64_t default_max_bytes = UINT64_C(8) << 30;
 static const uint64_t buffer_max_bytes = (uint64_t)MR_ARENA_SLOTS_MAX * MR_ARENA_SLOT_BYTES;
 
@@ -58,7 +59,8 @@ struct session {
 	json_t *manifest;
 	char host[256];
 	uint64_t started_ns;
-	uint64_t ended_ns; /* the program's end; 0: it runs */
+	uint64_t ended_ns;       /* the program's end; 0: it runs */
+	uint64_t alone_since_ns; /* when a descendant was last seen */
 	uint64_t next_sample_ns, next_progress_ns, next_request_ns;
 	uint32_t snapshots;
 	int wait_status;
@@ -307,16 +309,21 @@ static void do_periodic_work(struct session *session)
 	}
 }
 
-static bool is_over(const struct session *session)
+/* The program has ended, and its descendants too, or they have had their time. In the midst of an exec a
+ * process shows no sign of being one of them: so for a moment none must be seen. */
+static bool is_over(struct session *session)
 {
 	if (session->ended_ns == 0)
 		return false;
 	if (session->signals.asked_to_end)
 		return true;
-	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) == 0 &&
-	    !mr_processes_is_one_coming(&session->processes))
+	uint64_t now = now_ns();
+	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) > 0 ||
+	    mr_processes_is_one_coming(&session->processes))
+		session->alone_since_ns = now;
+	if (now - mr_max(session->ended_ns, session->alone_since_ns) >= alone_wait_ns)
 		return true;
-	return !session->options->wait_all && now_ns() - session->ended_ns >= descendants_wait_ns;
+	return !session->options->wait_all && now - session->ended_ns >= descendants_wait_ns;
 }
 
 static void run(struct session *session)

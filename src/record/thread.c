@@ -60,7 +60,9 @@ static bool thread_restart(struct mr_thread *thread)
 	bool is_new = thread->generation == 0;
 	bool is_attached = mr_this_process.generation != 0 || mr_process_restart();
 	if (is_attached) {
-		*thread = (struct mr_thread){.depth = thread->depth, .is_restarting = true};
+		/* Field by field: a handler must find depth and is_restarting as they are at any time. */
+		thread->destructor_rounds = 0;
+		thread->started = thread->ended = false;
 		mr_thread_forget();
 		thread->tid = (uint32_t)syscall(SYS_gettid);
 		syscall(SYS_prctl, PR_GET_NAME, thread->name, 0, 0, 0);

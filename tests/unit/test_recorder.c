@@ -328,8 +328,10 @@ static void test_signal_handlers_at_any_moment(void **state)
 	signal(SIGALRM, SIG_IGN);
 	test_arena_drain(test_arena, true, &counts);
 	assert_int_equal(counts.events[MR_EVENT_node_instant], emitted);
-	assert_int_equal(counts.events[MR_EVENT_counter], handler_runs);
-	assert_true(handler_runs > 100);
+	/* Those that came while the thread was about to record its first event are lost, and counted. */
+	uint64_t lost = mr_arena_process(test_arena, 0)->lost[MR_loss_reason_signal_nesting];
+	assert_int_equal(counts.events[MR_EVENT_counter] + lost, handler_runs);
+	assert_true(handler_runs > 100 && lost < 100);
 }
 
 #define recorder_test(name) cmocka_unit_test_teardown(name, test_arena_detach)
