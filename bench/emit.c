@@ -38,10 +38,10 @@ static struct mr_arena *make_arena(void)
 				  .schema_check = mr_schema_check(),
 				  .user_clock = MR_trace_clock_tsc,
 				  .levels = MR_LEVEL_core | MR_LEVEL_dataflow,
+				  .slot_capacity = SLOTS,
 				  .slot_count = SLOTS,
 				  .reserved_slots = 1};
-	mr_arena_layout(&layout, SLOTS);
-	struct mr_arena *arena = mmap(NULL, layout.file_bytes, PROT_READ | PROT_WRITE,
+	struct mr_arena *arena = mmap(NULL, mr_arena_file_bytes(SLOTS), PROT_READ | PROT_WRITE,
 				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (arena == MAP_FAILED)
 		return NULL;
