@@ -4,9 +4,10 @@
 
 BUILD         := build
 FUZZ_SECONDS  ?= 20
+KILLS         ?= 200
 PREFIX_OPTION := $(if $(PREFIX),-Dprefix=$(abspath $(PREFIX)))
 
-export FUZZ_SECONDS
+export FUZZ_SECONDS KILLS
 
 .PHONY: all demo test bench asan tsan fuzz doc format format-check install clean help
 
@@ -22,7 +23,7 @@ demo: all ## trace the example pipeline and report on it
 	$(BUILD)/millrace record -o $(BUILD)/demo.mill -- $(BUILD)/examples/pipeline
 	$(BUILD)/millrace report $(BUILD)/demo.mill
 
-test: ## everything CI checks; FUZZ_SECONDS=20
+test: ## everything CI checks; FUZZ_SECONDS=20 KILLS=200
 	@tools/setup build test
 	@tools/run-tests
 
