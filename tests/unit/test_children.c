@@ -57,10 +57,9 @@ static pid_t raw_clone(void)
 	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-static void check_child_of(pid_t (*make_child)(void))
+/* A child that emits ten events and ends well: its pid. */
+static pid_t run_child(pid_t (*make_child)(void))
 {
-	test_arena_attach(16);
-	test_emit(3);
 	pid_t child = make_child();
 	if (child == 0) {
 		test_emit(10);
@@ -69,6 +68,14 @@ static void check_child_of(pid_t (*make_child)(void))
 	int status;
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
+	return child;
+}
+
+static void check_child_of(pid_t (*make_child)(void))
+{
+	test_arena_attach(16);
+	test_emit(3);
+	pid_t child = run_child(make_child);
 	test_emit(4);
 	struct by_pid own = events_of(getpid());
 	struct by_pid theirs = events_of(child);
@@ -101,6 +108,7 @@ static void test_raw_clone(void **state)
 static void skip_with_thread_sanitizer(void)
 {
 #ifdef __SANITIZE_THREAD__
+	print_message("not with ThreadSanitizer: it makes a fork of every vfork\n");
 	skip();
 #endif
 }
@@ -286,14 +294,7 @@ static void test_refused_child(void **state)
 	while (mr_arena_claim_process(test_arena) >= 0)
 		;
 	uint32_t refused = test_arena->processes_refused;
-	pid_t child = fork();
-	if (child == 0) {
-		test_emit(10);
-		_exit(0);
-	}
-	int status;
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+	run_child(fork);
 	assert_int_equal(test_arena->processes_refused, refused + 1);
 	assert_int_equal(test_arena->events_refused, 10);
 }
