@@ -186,12 +186,3 @@ void mr_json_null(struct mr_json *json, const char *key)
 	fputs("null", json->file);
 	end_value(json);
 }
-
-void mr_json_thousandths(struct mr_json *json, const char *key, int64_t thousandths)
-{
-	uint64_t magnitude = thousandths < 0 ? -(uint64_t)thousandths : (uint64_t)thousandths;
-	begin_value(json, key);
-	fprintf(json->file, "%s%" PRIu64 ".%03" PRIu64, thousandths < 0 ? "-" : "",
-		magnitude / 1000, magnitude % 1000);
-	end_value(json);
-}

@@ -56,7 +56,4 @@ void mr_json_uint(struct mr_json *json, const char *key, uint64_t value);
 void mr_json_bool(struct mr_json *json, const char *key, bool value);
 void mr_json_null(struct mr_json *json, const char *key);
 
-/* A number with three decimals, given as thousandths: 1234567 is written 1234.567. */
-void mr_json_thousandths(struct mr_json *json, const char *key, int64_t thousandths);
-
 #endif

@@ -310,6 +310,12 @@ static void tell_damage(const struct mr_survey *survey, struct mr_merge *merge)
 			"millrace: %" PRIu64 " packet%s given up at an event that cannot be: see "
 			"'millrace info'\n",
 			malformed, malformed == 1 ? " was" : "s were");
+	uint64_t unknown = mr_merge_unknown_events(merge);
+
+	if (unknown)
+		fprintf(stderr,
+			"millrace: %" PRIu64 " event%s of types this version does not know\n",
+			unknown, unknown == 1 ? " is" : "s are");
 }
 
 static int dump(const struct mr_trace *trace)
