@@ -8,6 +8,8 @@ KILLS         ?= 200
 PREFIX_OPTION := $(if $(PREFIX),-Dprefix=$(abspath $(PREFIX)))
 
 export FUZZ_SECONDS KILLS
+# Who runs all of this through sudo wants it to stay root; `record` would become that user.
+unexport SUDO_UID SUDO_GID
 
 .PHONY: all demo test bench asan tsan fuzz doc format format-check install clean help
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/capability.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/capability.h>
@@ -15,6 +17,8 @@
 
 #include "base/error.h"
 #include "base/macros.h"
+#include "base/mapping.h"
+#include "kernel/collector.h"
 #include "launch/arena_file.h"
 #include "launch/clock_samples.h"
 #include "launch/library.h"
@@ -168,10 +172,53 @@ static void probe_output(struct mr_capability *capability)
 
 /* ---- kernel level ---------------------------------------------------------------------------- */
 
+static bool has_kernel_privileges(void)
+{
+	/* CAP_SYS_ADMIN includes both. */
+	return has_capability(CAP_SYS_ADMIN) ||
+	       (has_capability(CAP_BPF) && has_capability(CAP_PERFMON));
+}
+
+/* Only for this program file, and for whoever may execute it. */
+static void remedy_privileges(struct mr_capability *capability)
+{
+	char program[192] = "";
+	bool is_known = readlink("/proc/self/exe", program, sizeof program - 1) > 0;
+	remedy(capability, "sudo setcap cap_bpf,cap_perfmon+ep %s  # or: sudo millrace record ...",
+	       is_known ? program : "millrace");
+}
+
+static void tell_programs_off(struct mr_capability *capability,
+			      const struct mr_kernel_status *status)
+{
+	if (status->off_count == 0)
+		found(capability, MR_CAPABILITY_OK,
+		      "scheduling, system calls, files, disks, faults, interrupts, network, "
+		      "signals");
+	else
+		found(capability, MR_CAPABILITY_DEGRADED,
+		      "%zu part%s cannot be recorded: %s: %.150s", status->off_count,
+		      status->off_count == 1 ? "" : "s", status->off[0].what, status->off[0].why);
+}
+
+/* Tries what `record` does. */
 static void probe_kernel(struct mr_capability *capability)
 {
-	found(capability, MR_CAPABILITY_MISSING,
-	      "this version of millrace has no kernel level yet");
+	struct mr_kernel *kernel;
+	struct mr_kernel_status status;
+	if (mr_kernel_open(&(struct mr_kernel_options){0}, &kernel) < 0) {
+		found(capability, MR_CAPABILITY_MISSING, "%s", mr_error_text());
+	} else {
+		mr_kernel_describe(kernel, &status);
+		if (status.mode == MR_KERNEL_BPF)
+			tell_programs_off(capability, &status);
+		else
+			found(capability, MR_CAPABILITY_DEGRADED,
+			      "only when threads run, not why they wait: %s", status.why_not_bpf);
+		mr_kernel_close(kernel);
+	}
+	if (!has_kernel_privileges())
+		remedy_privileges(capability);
 }
 
 static void probe_btf(struct mr_capability *capability)
@@ -188,16 +235,14 @@ static void probe_btf(struct mr_capability *capability)
 static void probe_privileges(struct mr_capability *capability)
 {
 	bool bpf = has_capability(CAP_BPF), perfmon = has_capability(CAP_PERFMON);
-	bool admin = has_capability(CAP_SYS_ADMIN); /* includes both */
-	if (admin || (bpf && perfmon)) {
+	if (has_kernel_privileges()) {
 		found(capability, MR_CAPABILITY_OK, "%s",
-		      admin ? "CAP_SYS_ADMIN" : "CAP_BPF and CAP_PERFMON");
+		      bpf && perfmon ? "CAP_BPF and CAP_PERFMON" : "CAP_SYS_ADMIN");
 		return;
 	}
 	found(capability, MR_CAPABILITY_MISSING, "lacks %s%s%s", bpf ? "" : "CAP_BPF",
 	      bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
-	remedy(capability, "sudo millrace doctor  # in Docker: docker run --cap-add BPF --cap-add "
-			   "PERFMON");
+	remedy_privileges(capability);
 }
 
 static void probe_perf_events(struct mr_capability *capability)
@@ -208,12 +253,12 @@ static void probe_perf_events(struct mr_capability *capability)
 		return;
 	}
 	bool allowed =
-		atoi(value) <= 1 || has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN);
+		atoi(value) <= 2 || has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN);
 	found(capability, allowed ? MR_CAPABILITY_OK : MR_CAPABILITY_MISSING,
 	      "kernel.perf_event_paranoid is %s%s", value,
-	      allowed ? "" : "; measuring the kernel needs 1 or less, or CAP_PERFMON");
+	      allowed ? "" : "; what is recorded without privilege needs 2 or less");
 	if (!allowed)
-		remedy(capability, "sudo sysctl kernel.perf_event_paranoid=1");
+		remedy(capability, "sudo sysctl kernel.perf_event_paranoid=2");
 }
 
 static void probe_lockdown(struct mr_capability *capability)
@@ -230,24 +275,79 @@ static void probe_lockdown(struct mr_capability *capability)
 
 /* ---- runtimes, frameworks, tools ------------------------------------------------------------- */
 
-/* What the dynamic linker would find, by its cache. The capability's name is the library's. */
-static void probe_runtime(struct mr_capability *capability)
+/* What the dynamic linker would find, by its cache. */
+static bool find_library(const char *name, char *path, size_t capacity)
 {
 	char line[512], file[64];
-	snprintf(file, sizeof file, "%s.so", capability->name);
+	snprintf(file, sizeof file, "%s.so", name);
 	mr_auto(close_pipe) FILE *cache =
 		popen("PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>&1", "re");
 	while (cache && read_line(cache, line, sizeof line)) {
 		const char *target = strstr(line, " => ");
 		if (!target || !strstr(line, file))
 			continue;
-		found(capability, MR_CAPABILITY_MISSING,
-		      "%.200s is installed, but this version of millrace has no hooks for it",
-		      target + strlen(" => "));
-		return;
+		snprintf(path, capacity, "%s", target + strlen(" => "));
+		return true;
 	}
-	found(capability, MR_CAPABILITY_MISSING,
-	      "not installed; this version of millrace has no hooks for it");
+	return false;
+}
+
+/* The capability's name is the library's. */
+static void probe_runtime(struct mr_capability *capability)
+{
+	char path[200];
+	if (find_library(capability->name, path, sizeof path))
+		found(capability, MR_CAPABILITY_MISSING,
+		      "%s is installed, but this version of millrace has no hooks for it", path);
+	else
+		found(capability, MR_CAPABILITY_MISSING,
+		      "not installed; this version of millrace has no hooks for it");
+}
+
+/* Names of the files by which drivers make themselves known to loaders. */
+static void list_opencl_drivers(const char *folder, char *names, size_t capacity)
+{
+	DIR *files = opendir(folder);
+	size_t length = 0;
+	names[0] = '\0';
+	for (struct dirent *entry; files && (entry = readdir(files)) && length < capacity;) {
+		const char *ending = strrchr(entry->d_name, '.');
+		if (ending && strcmp(ending, ".icd") == 0)
+			length += (size_t)snprintf(names + length, capacity - length, "%s%s",
+						   length ? ", " : "", entry->d_name);
+	}
+	if (files)
+		closedir(files);
+}
+
+/* Loaders that know layers know the variable that names them. */
+static bool knows_layers(const char *loader)
+{
+	static const char variable[] = "OPENCL_LAYERS";
+	mr_auto(mapping) struct mr_mapping mapping = {0};
+	return mr_mapping_open(AT_FDCWD, loader, &mapping) == 0 &&
+	       memmem(mapping.bytes, mapping.size, variable, sizeof variable);
+}
+
+static void probe_opencl(struct mr_capability *capability)
+{
+	char path[100], drivers[100];
+	const char *own = getenv("OCL_ICD_VENDORS"), *folder = own ? own : "/etc/OpenCL/vendors";
+	list_opencl_drivers(folder, drivers, sizeof drivers);
+	if (!find_library(capability->name, path, sizeof path)) {
+		found(capability, MR_CAPABILITY_MISSING, "not installed");
+		remedy(capability, "sudo apt-get install ocl-icd-libopencl1");
+	} else if (!knows_layers(path)) {
+		found(capability, MR_CAPABILITY_MISSING,
+		      "%s is too old: it has no layers, through which millrace traces", path);
+		remedy(capability, "sudo apt-get install ocl-icd-libopencl1");
+	} else if (!drivers[0]) {
+		found(capability, MR_CAPABILITY_MISSING, "%s has no driver: no .icd file in %.60s",
+		      path, folder);
+		remedy(capability, "sudo apt-get install pocl-opencl-icd  # runs on the CPU");
+	} else {
+		found(capability, MR_CAPABILITY_OK, "%s with %s", path, drivers);
+	}
 }
 
 /* Asks Python where packages would come from, without importing them: lines "NAME PATH". Once for all,
@@ -331,7 +431,7 @@ static const struct {
 	{"libcuda", "runtime", probe_runtime},
 	{"libamdhip64", "runtime", probe_runtime},
 	{"libhsa-runtime64", "runtime", probe_runtime},
-	{"libOpenCL", "runtime", probe_runtime},
+	{"libOpenCL", "runtime", probe_opencl},
 	{"kernel", "kernel", probe_kernel},
 	{"btf", "kernel", probe_btf},
 	{"privileges", "kernel", probe_privileges},

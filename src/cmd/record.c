@@ -35,16 +35,22 @@ static struct {
 	uint64_t buffer_bytes;
 	bool no_arguments;
 	int wait;
+	int syscalls;
+	uint64_t kernel_buffer_bytes;
+	bool as_root;
 } given;
 
-static const char *const level_names[] = {"runtime", "dataflow", NULL};
-static const uint32_t level_bits[] = {MR_LEVEL_runtime, MR_LEVEL_dataflow};
+static const char *const level_names[] = {"kernel", "runtime", "dataflow", NULL};
+static const uint32_t level_bits[] = {MR_LEVEL_kernel, MR_LEVEL_runtime, MR_LEVEL_dataflow};
+static const char *const syscall_names[] = {"all", "blocking", "none", NULL};
 static const char *const wait_names[] = {"program", "all", NULL};
 
 static const struct mr_option options[] = {
 	MR_STRING('o', "output", &given.output, "DIR", "trace directory to make"),
 	MR_SET('l', "levels", &given.levels, level_names, "LIST",
-	       "levels to record, of runtime,dataflow; both by default"),
+	       "levels to record, of kernel,runtime,dataflow; by default all, as far as permitted"),
+	MR_CHOICE(0, "syscalls", &given.syscalls, syscall_names, "WHICH",
+		  "system calls to record: all, only those that threads block in, or none"),
 	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "begin to record after TIME"),
 	MR_DURATION_FROM(0, "duration", &given.duration_ns, 1, "TIME",
 			 "record for TIME, then only let it run"),
@@ -55,9 +61,13 @@ static const struct mr_option options[] = {
 	MR_SIZE_FROM(0, "buffer", &given.buffer_bytes, LEAST_BYTES, "SIZE",
 		     "memory for events on their way to the disk; at most, by default, 1/16 of the "
 		     "machine's"),
+	MR_SIZE_FROM(0, "kernel-buffer", &given.kernel_buffer_bytes, LEAST_BYTES, "SIZE",
+		     "memory for events of the kernel level, for each CPU"),
 	MR_CHOICE(0, "wait", &given.wait, wait_names, "WHOM",
 		  "end with the program (its descendants get two seconds), or when all have ended"),
 	MR_FLAG(0, "no-args", &given.no_arguments, "keep the command line out of the trace"),
+	MR_FLAG(0, "as-root", &given.as_root,
+		"through sudo: run the program as root, not as the user who ran sudo"),
 	MR_FLAG('q', "quiet", &given.quiet, "print nothing"),
 	{0},
 };
@@ -65,6 +75,7 @@ static const struct mr_option options[] = {
 static const struct mr_example examples[] = {
 	{"millrace record -- sh -c 'echo hello'", "trace a program"},
 	{"millrace record -o run.mill --levels runtime,dataflow -- true", "choose name and levels"},
+	{"millrace record --syscalls=blocking -- true", "leave other processes' calls alone"},
 	{"millrace record --last 64M -- true", "keep only the newest 64 MiB"},
 	{0},
 };
@@ -110,9 +121,23 @@ static void print_health(const struct mr_session_result *result)
 			result->untraced_processes, result->untraced_processes == 1 ? "" : "s");
 }
 
+/* Said to those who asked for it; others find it in the trace. */
+static void print_kernel_level(const struct mr_session_result *result)
+{
+	bool is_asked_for = given.levels & 1u << 0; /* of level_names */
+	if (!is_asked_for || !result->kernel_why)
+		return;
+	fprintf(stderr, "millrace: %s: %s\n",
+		result->kernel_mode == MR_KERNEL_OFF
+			? "the kernel level was not recorded"
+			: "of the kernel level only switches were recorded, not causes",
+		result->kernel_why);
+}
+
 /* ---- when nothing was traced ------------------------------------------------------------------------- */
 
-/* Whether a hook has recorded anything: stops at the first such event, so it is quick. */
+/* Whether a hook has recorded anything: stops at the first such event, so it is quick. Hooks write
+ * streams of the user clock. */
 static bool has_events(const char *path)
 {
 	mr_auto(trace) struct mr_trace *trace = NULL;
@@ -121,6 +146,8 @@ static bool has_events(const char *path)
 	for (uint32_t i = 0; i < trace->stream_count; i++) {
 		struct mr_cursor cursor;
 		struct mr_event event;
+		if (trace->streams[i].stream_class != MR_STREAM_USER)
+			continue;
 		mr_cursor_start(&cursor, trace, &trace->streams[i]);
 		while (mr_cursor_next(&cursor, &event))
 			if (event.desc->level != MR_LEVEL_core)
@@ -137,7 +164,7 @@ static void explain_empty_trace(const struct mr_session_result *result)
 	}
 	mr_auto(model) struct mr_model *model = NULL;
 	char sentence[MR_EMPTY_BYTES];
-	if (!has_events(result->path) && mr_model_load(result->path, &model) == 0 &&
+	if (!has_events(result->path) && mr_model_load_head(result->path, &model) == 0 &&
 	    mr_explain_empty(model, sentence))
 		fprintf(stderr, "millrace: %s\n", sentence);
 }
@@ -209,6 +236,10 @@ static int run(int count, char **operands)
 					     .max_bytes = given.max_bytes,
 					     .buffer_bytes = given.buffer_bytes,
 					     .no_arguments = given.no_arguments,
+					     .kernel = {.syscalls = given.syscalls,
+							.ring_bytes = given.kernel_buffer_bytes,
+							.no_arguments = given.no_arguments},
+					     .as_root = given.as_root,
 					     .wait_all = given.wait == 1,
 					     .show_progress =
 						     !given.quiet && isatty(STDERR_FILENO)};
@@ -226,6 +257,7 @@ static int run(int count, char **operands)
 		return result;
 	if (!given.quiet) {
 		print_health(&outcome);
+		print_kernel_level(&outcome);
 		explain_empty_trace(&outcome);
 		print_next_command(outcome.path);
 	}

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "record/ticks.h"
+#include "record/recorder.h"
 
 enum {
 	PASS_NS = 20000000 /* how long a pass may write */
@@ -51,9 +51,12 @@ bool mr_drain_copy_packet(struct mr_drain *drain, uint32_t slot)
 	return copy->packet->header.magic == MR_CTF_MAGIC;
 }
 
-/* Appends an interval_unfinished event for everything that is open in a packet whose owner will not. */
-static void put_unfinished(struct mr_drain_copy *copy)
+/* Appends an interval_unfinished event for everything that is open in a packet whose owner will not. It was
+ * open until then, as far as anybody can say: a call that hangs is what its thread does last. */
+static void put_unfinished(struct mr_drain_copy *copy, uint64_t until_ticks)
 {
+	if (copy->open_count > 0)
+		copy->end_ticks = mr_max(copy->end_ticks, until_ticks);
 	for (uint32_t i = 0; i < copy->open_count; i++) {
 		const struct mr_open_interval *open = &copy->open[i];
 		const struct mr_event_interval_unfinished event = {.event = open->event,
@@ -74,19 +77,22 @@ _Static_assert(MR_OPEN_INTERVALS *(MR_EXTENDED_HEADER_BYTES +
 		       MR_ARENA_PACKET_BYTES - MR_PACKET_ROOM_BYTES,
 	       "owners leave room for what record adds");
 
-static void append_copy(struct mr_drain *drain, bool is_last)
+int mr_drain_append(struct mr_drain *drain, struct mr_packet *packet, uint32_t content_bytes,
+		    uint64_t end_ticks, uint64_t discarded_events, bool owner_ended)
 {
-	struct mr_drain_copy *copy = &drain->copy;
-	bool is_written = !drain->stop_reason &&
-			  mr_streams_append(drain->streams, copy->packet, copy->content_bytes,
-					    copy->end_ticks, copy->discarded_events, is_last) == 0;
-	if (is_written)
-		return;
-	drain->lost_packets++;
-	mr_drain_stop(drain);
+	int result = drain->stop_reason
+			     ? -ENOSPC
+			     : mr_streams_append(drain->streams, packet, content_bytes, end_ticks,
+						 discarded_events, owner_ended);
+	if (result < 0) {
+		drain->lost_packets++;
+		mr_drain_stop(drain);
+	}
+	return result;
 }
 
-static void take_packet(struct mr_drain *drain, uint32_t slot, bool owner_gone)
+/* `gone_ticks`: when its owner, which has not finished it, was gone. */
+static void take_packet(struct mr_drain *drain, uint32_t slot, bool owner_gone, uint64_t gone_ticks)
 {
 	struct mr_arena *arena = drain->file->arena;
 	struct mr_drain_copy *copy = &drain->copy;
@@ -95,9 +101,10 @@ static void take_packet(struct mr_drain *drain, uint32_t slot, bool owner_gone)
 		bool is_last = owner_gone || copy->owner_ended;
 		/* An empty packet may still hold what its owner had open when it was killed. */
 		if (is_last)
-			put_unfinished(copy);
+			put_unfinished(copy, copy->owner_ended ? 0 : gone_ticks);
 		if (copy->content_bytes > sizeof *copy->packet)
-			append_copy(drain, is_last);
+			mr_drain_append(drain, copy->packet, copy->content_bytes, copy->end_ticks,
+					copy->discarded_events, is_last);
 	}
 	/* A slot that its next owner has claimed but not begun must not look full of old events. */
 	atomic_store_explicit(&mr_arena_slot(arena, slot)->progress, 0, memory_order_relaxed);
@@ -165,12 +172,22 @@ static bool has_successor(const struct mr_drain *drain, uint32_t slot)
 	return false;
 }
 
+/* Until when a process may have done something: one that is still there, until recording ended. A recovery
+ * comes too late to tell: 0. */
+static uint64_t when_gone(const struct mr_drain *drain, const struct mr_process_info *info)
+{
+	if (drain->is_recovery)
+		return 0;
+	return info->dead ? info->gone_ticks : mr_ticks_now();
+}
+
 /* Takes everything that a process left behind, half-full packets included. */
 static void take_process(struct mr_drain *drain, size_t index)
 {
 	struct mr_arena *arena = drain->file->arena;
 	const struct mr_process_info *info = &drain->processes->list.items[index];
 	uint32_t process = info->process;
+	uint64_t gone_ticks = when_gone(drain, info);
 	uint32_t count = drain->file->slot_count;
 	drain->candidates.count = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -187,7 +204,8 @@ static void take_process(struct mr_drain *drain, size_t index)
 			atomic_load_explicit(mr_arena_state(arena, slot), memory_order_acquire);
 		take_packet(drain, slot,
 			    mr_slot_word_state(word) == MR_SLOT_FILLING &&
-				    !has_successor(drain, slot));
+				    !has_successor(drain, slot),
+			    gone_ticks);
 	}
 	mr_streams_release_process(drain->streams, process);
 	mr_processes_retire(drain->processes, index);
@@ -220,7 +238,7 @@ static uint32_t take_full_packets(struct mr_drain *drain, uint32_t *ret_free_slo
 		    mr_arena_slot(arena, slot)->owner_packet !=
 			    mr_streams_owner_packets(drain->streams, mr_arena_packet(arena, slot)))
 			continue;
-		take_packet(drain, slot, false);
+		take_packet(drain, slot, false, 0);
 		taken++;
 	}
 	*ret_free_slots = free_slots;
@@ -266,16 +284,26 @@ void mr_drain_finish(struct mr_drain *drain)
 	}
 }
 
+void mr_drain_losses(const struct mr_drain *drain, uint64_t ret_lost[MR_DRAIN_LOSS_REASONS])
+{
+	memcpy(ret_lost, drain->lost_by_kernel, sizeof drain->lost_by_kernel);
+	for (size_t i = 0; i < drain->processes->list.count; i++)
+		for (int reason = 0; reason < MR_LOSS_REASONS; reason++)
+			ret_lost[reason] += drain->processes->list.items[i].lost[reason];
+}
+
 uint64_t mr_drain_lost_events(const struct mr_drain *drain)
 {
 	static const enum mr_loss_reason reasons[] = {
-		MR_loss_reason_no_free_packet, MR_loss_reason_signal_nesting,
-		MR_loss_reason_thread_ending, MR_loss_reason_too_large};
+		MR_loss_reason_no_free_packet,     MR_loss_reason_signal_nesting,
+		MR_loss_reason_thread_ending,      MR_loss_reason_too_large,
+		MR_loss_reason_kernel_buffer_full, MR_loss_reason_kernel_nesting};
+	uint64_t by_reason[MR_DRAIN_LOSS_REASONS];
 	uint64_t lost =
 		atomic_load_explicit(&drain->file->arena->events_refused, memory_order_relaxed);
-	for (size_t i = 0; i < drain->processes->list.count; i++)
-		for (size_t reason = 0; reason < mr_countof(reasons); reason++)
-			lost += drain->processes->list.items[i].lost[reasons[reason]];
+	mr_drain_losses(drain, by_reason);
+	for (size_t i = 0; i < mr_countof(reasons); i++)
+		lost += by_reason[reasons[i]];
 	return lost;
 }
 

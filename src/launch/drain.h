@@ -34,13 +34,18 @@ struct mr_drain_copy {
 	struct mr_packet *packet; /* has room for MR_ARENA_PACKET_BYTES */
 };
 
+enum {
+	MR_DRAIN_LOSS_REASONS = MR_loss_reason_kernel_nesting + 1 /* of enum mr_loss_reason */
+};
+
 struct mr_drain {
-	struct mr_arena_file *file;                   /* borrowed */
-	struct mr_streams *streams;                   /* borrowed */
-	struct mr_processes *processes;               /* borrowed */
-	uint32_t own_process;                         /* the recorder's number among them */
-	uint64_t lost_packets;                        /* could not be written */
-	bool is_recovery;                             /* packets may be in the files already */
+	struct mr_arena_file *file;                     /* borrowed */
+	struct mr_streams *streams;                     /* borrowed */
+	struct mr_processes *processes;                 /* borrowed */
+	uint32_t own_process;                           /* the recorder's number among them */
+	uint64_t lost_packets;                          /* could not be written */
+	uint64_t lost_by_kernel[MR_DRAIN_LOSS_REASONS]; /* of the kernel level */
+	bool is_recovery;                               /* packets may be in the files already */
 	mr_vec(struct mr_drain_candidate) candidates; /* scratch of a pass, or of mr_drain_list() */
 	char *stop_reason; /* why recording was switched off; NULL: it was not */
 	struct mr_drain_copy copy;
@@ -52,6 +57,11 @@ int mr_drain_init(struct mr_drain *drain, struct mr_arena_file *file, struct mr_
 
 /* Takes all full packets, and everything of processes that have died. Returns how many packets. */
 uint32_t mr_drain_pass(struct mr_drain *drain);
+
+/* Appends a packet to the stream files; where that fails, recording is stopped, for all that follow. It
+ * is the caller's own, not one of the arena. */
+int mr_drain_append(struct mr_drain *drain, struct mr_packet *packet, uint32_t content_bytes,
+		    uint64_t end_ticks, uint64_t discarded_events, bool owner_ended);
 
 /* Copies what is committed of a slot's packet into drain->copy; false if that is no packet. */
 bool mr_drain_copy_packet(struct mr_drain *drain, uint32_t slot);
@@ -66,7 +76,10 @@ void mr_drain_finish(struct mr_drain *drain);
 /* Switches recording off in all processes, for the reason given by the error chain. */
 void mr_drain_stop(struct mr_drain *drain);
 
-/* Events that could not be recorded, in all processes so far. */
+/* What could not be recorded so far, in all processes and in the kernel, by enum mr_loss_reason. */
+void mr_drain_losses(const struct mr_drain *drain, uint64_t ret_lost[MR_DRAIN_LOSS_REASONS]);
+
+/* Of these, events. */
 uint64_t mr_drain_lost_events(const struct mr_drain *drain);
 
 void mr_drain_fini(struct mr_drain *drain);

@@ -60,7 +60,8 @@ static json_t *options_object(const struct mr_session_options *options)
 			 "wait_all", (int)options->wait_all);
 }
 
-json_t *mr_manifest_new(const struct mr_session_options *options, const char *program)
+json_t *mr_manifest_new(const struct mr_session_options *options, const char *program,
+			uint32_t levels)
 {
 	json_t *manifest = json_object();
 	struct utsname system;
@@ -82,7 +83,7 @@ json_t *mr_manifest_new(const struct mr_session_options *options, const char *pr
 	set_boot_id(manifest);
 	json_object_set_new(manifest, "started_realtime_ns",
 			    json_integer((json_int_t)mr_ticks_of_system(CLOCK_REALTIME)));
-	json_object_set_new(manifest, "levels", levels_array(options->levels));
+	json_object_set_new(manifest, "levels", levels_array(levels));
 	json_object_set_new(manifest, "options", options_object(options));
 	return manifest;
 }
@@ -138,10 +139,8 @@ static json_t *losses_object(const struct mr_drain *drain)
 	static const struct mr_enum_desc *reasons;
 	for (reasons = mr_enum_table; strcmp(reasons->name, "loss_reason") != 0;)
 		reasons++;
-	uint64_t by_reason[MR_LOSS_REASONS] = {0};
-	for (size_t i = 0; i < drain->processes->list.count; i++)
-		for (int reason = 0; reason < MR_LOSS_REASONS; reason++)
-			by_reason[reason] += drain->processes->list.items[i].lost[reason];
+	uint64_t by_reason[MR_DRAIN_LOSS_REASONS];
+	mr_drain_losses(drain, by_reason);
 	json_t *object = json_object();
 	for (uint32_t i = 0; i < reasons->value_count; i++)
 		json_object_set_new(object, reasons->values[i].name,
@@ -150,6 +149,47 @@ static json_t *losses_object(const struct mr_drain *drain)
 			 "definitions", (json_int_t)by_reason[MR_loss_reason_definition], "packets",
 			 (json_int_t)drain->lost_packets, "by_reason", object);
 }
+
+/* ---- the kernel level ---------------------------------------------------------------------------- */
+
+void mr_manifest_set_kernel(json_t *manifest, const struct mr_kernel_status *status,
+			    const char *why)
+{
+	static const char *const modes[] = {"off", "perf", "bpf"};
+	static const char *const syscalls[] = {"all", "blocking", "none"};
+	json_t *kernel = json_object(), *lost = json_array(), *off = json_array();
+	json_object_set_new(kernel, "mode", json_string(modes[status ? status->mode : 0]));
+	json_object_set_new(kernel, "reason", why ? text(why) : json_null());
+	for (size_t i = 0; status && i < status->off_count; i++)
+		json_array_append_new(off, json_pack("{so so}", "what", text(status->off[i].what),
+						     "why", text(status->off[i].why)));
+	for (uint32_t cpu = 0; status && cpu < status->cpu_count && status->lost_by_cpu; cpu++)
+		json_array_append_new(lost, json_integer((json_int_t)status->lost_by_cpu[cpu]));
+	if (status) {
+		json_object_set_new(kernel, "syscalls", json_string(syscalls[status->syscalls]));
+		json_object_set_new(kernel, "events", json_integer((json_int_t)status->events));
+		json_object_set_new(kernel, "files", json_integer((json_int_t)status->files));
+		json_object_set_new(kernel, "lost_syscalls",
+				    json_integer((json_int_t)status->lost_syscalls));
+		json_object_set_new(kernel, "not_followed",
+				    json_integer((json_int_t)status->not_followed));
+	}
+	json_object_set_new(kernel, "lost_by_cpu", lost);
+	json_object_set_new(kernel, "off", off);
+	json_object_set_new(manifest, "kernel_level", kernel);
+}
+
+/* The kernel level sees processes that no wrapper and no library saw, unless it lost some. */
+static bool saw_all_processes(const json_t *manifest, const struct mr_drain *drain)
+{
+	const json_t *kernel = json_object_get(manifest, "kernel_level");
+	const char *mode = json_string_value(json_object_get(kernel, "mode"));
+	return mode && strcmp(mode, "off") != 0 && !drain->is_recovery &&
+	       !drain->lost_by_kernel[MR_loss_reason_kernel_buffer_full] &&
+	       !drain->lost_by_kernel[MR_loss_reason_kernel_task_not_followed];
+}
+
+/* ---- the end ------------------------------------------------------------------------------------- */
 
 void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_drain *drain)
 {
@@ -170,8 +210,8 @@ void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_dra
 			    json_integer(file->arena->processes_refused));
 	json_object_set_new(manifest, "events_refused",
 			    json_integer((json_int_t)file->arena->events_refused));
-	/* Only the kernel level sees processes that no wrapper and no library saw. */
-	json_object_set_new(manifest, "unseen_processes_possible", json_true());
+	json_object_set_new(manifest, "unseen_processes_possible",
+			    json_boolean(!saw_all_processes(manifest, drain)));
 	json_object_set_new(manifest, "losses", losses_object(drain));
 	json_object_set_new(manifest, "arena",
 			    json_pack("{sI sI sI}", "bytes",

@@ -8,13 +8,20 @@
 
 #include <jansson.h>
 
+#include "kernel/collector.h"
 #include "launch/directory.h"
 #include "launch/drain.h"
 
 struct mr_session_options;
 
-/* What is known before the program starts. NULL without memory. */
-json_t *mr_manifest_new(const struct mr_session_options *options, const char *program);
+/* What is known before the program starts: of the levels asked for, `levels` are recorded. NULL without
+ * memory. */
+json_t *mr_manifest_new(const struct mr_session_options *options, const char *program,
+			uint32_t levels);
+
+/* How the kernel level goes. `status` NULL: it is off; then or when it is degraded, `why` says why. */
+void mr_manifest_set_kernel(json_t *manifest, const struct mr_kernel_status *status,
+			    const char *why);
 
 /* Reads the manifest of an interrupted recording; NULL if it cannot be read. */
 json_t *mr_manifest_load(const struct mr_directory *directory);

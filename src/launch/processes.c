@@ -196,6 +196,14 @@ static void find(struct mr_processes *processes, struct mr_process_info *info,
 		watch(processes, info);
 }
 
+/* Notes that the newer of two programs of one process has taken the place of the older. */
+static void replace(struct mr_process_info *older, const struct mr_process_info *newer)
+{
+	older->dead = true;
+	if (!older->gone_ticks || newer->registered_ticks < older->gone_ticks)
+		older->gone_ticks = newer->registered_ticks;
+}
+
 /* Of several that attached under one pid only the newest program is still there, in whatever order they
  * were found. */
 static void end_replaced(struct mr_processes *processes, struct mr_process_info *found)
@@ -204,8 +212,10 @@ static void end_replaced(struct mr_processes *processes, struct mr_process_info 
 		struct mr_process_info *other = &processes->list.items[processes->live.items[i]];
 		if (!other->traced || other->host_pid != found->host_pid)
 			continue;
-		other->dead |= other->process < found->process;
-		found->dead |= found->process < other->process;
+		if (other->process < found->process)
+			replace(other, found);
+		else if (found->process < other->process)
+			replace(found, other);
 	}
 }
 
@@ -330,6 +340,12 @@ void mr_processes_check(struct mr_processes *processes)
 	for (size_t first = 0; first < count; first += POLL_MAX)
 		check_some(processes, processes->live.items + first,
 			   mr_min(count - first, (size_t)POLL_MAX));
+	uint64_t now = mr_ticks_now();
+	for (size_t i = 0; i < count; i++) {
+		struct mr_process_info *info = &processes->list.items[processes->live.items[i]];
+		if (info->dead && !info->gone_ticks)
+			info->gone_ticks = now;
+	}
 }
 
 static void copy_losses(struct mr_process_info *info, struct mr_process_entry *entry)

@@ -26,6 +26,7 @@ struct mr_process_info {
 	int pidfd;      /* -1: not watched */
 	int32_t slot;   /* in the arena's table; -1: no longer there */
 	uint64_t registered_ticks;
+	uint64_t gone_ticks; /* it was gone by then, and not long before; 0: not known yet */
 	enum mr_untraced_reason reason;
 	bool traced;
 	bool dead;

@@ -36,7 +36,8 @@ static int take_everything(const struct mr_directory *directory, struct mr_arena
 {
 	struct mr_streams streams;
 	struct mr_processes processes;
-	mr_streams_init(&streams, directory->ctf, (struct mr_stream_limits){0});
+	mr_streams_init(&streams, directory->ctf, (struct mr_stream_limits){0},
+			(struct mr_stream_clocks){0});
 	mr_processes_init(&processes, file);
 	struct mr_drain drain;
 	int result = mr_drain_init(&drain, file, &streams, &processes);

@@ -20,8 +20,10 @@
 #include "launch/clock_samples.h"
 #include "launch/directory.h"
 #include "launch/drain.h"
+#include "launch/kernel_level.h"
 #include "launch/library.h"
 #include "launch/manifest.h"
+#include "launch/privilege.h"
 #include "launch/session_files.h"
 #include "launch/signals.h"
 #include "launch/snapshot.h"
@@ -35,6 +37,7 @@ enum {
 	PROGRESS_NS = 500000000,
 	REQUESTS_NS = 100000000,
 	RESERVE_BYTES = 1 << 20,
+	MANY_RECORDS = 1 << 12, /* of the kernel level; there is room for much more */
 };
 
 static const uint64_t descendants_wait_ns = 2 * SECOND_NS;
@@ -56,6 +59,7 @@ struct session {
 	struct mr_streams streams;
 	struct mr_processes processes;
 	struct mr_drain drain;
+	struct mr_kernel_level kernel;
 	json_t *manifest;
 	char host[256];
 	uint64_t started_ns;
@@ -123,7 +127,12 @@ static int prepare(struct session *session, bool *ret_program_failed)
 		return mr_fail(EINVAL,
 			       "the buffer is too large: it can have %" PRIu64 " GiB at most",
 			       buffer_max_bytes >> 30);
-	int result = mr_child_find_program(session->options->arguments[0], &session->program);
+	if (session->options->levels & MR_LEVEL_kernel)
+		mr_kernel_level_open(&session->kernel, &session->options->kernel);
+	int result = session->options->as_root ? 0 : mr_privilege_leave_sudo();
+	if (result < 0)
+		return result;
+	result = mr_child_find_program(session->options->arguments[0], &session->program);
 	if (result < 0) {
 		*ret_program_failed = result != -ENOMEM;
 		return result;
@@ -160,10 +169,11 @@ static int start_child(struct session *session)
 	struct mr_environment_wish wish = {.library = session->library,
 					   .arena = session->arena_file.path,
 					   .is_traced = session->untraced == MR_UNTRACED_NONE};
-	mr_auto(free) void *memory = malloc(mr_environment_bytes(environ, &wish));
+	char **given = mr_privilege_environment();
+	mr_auto(free) void *memory = given ? malloc(mr_environment_bytes(given, &wish)) : NULL;
 	if (!memory)
 		return mr_fail(ENOMEM, "no memory for the environment");
-	char **environment = mr_environment_build(memory, environ, &wish);
+	char **environment = mr_environment_build(memory, given, &wish);
 	return mr_child_start(session->options->arguments, environment, &session->signals,
 			      &session->child);
 }
@@ -178,11 +188,27 @@ static void raise_descriptor_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static uint32_t levels_to_record(const struct session *session)
+{
+	return session->options->levels & ~(session->kernel.kernel ? 0u : MR_LEVEL_kernel);
+}
+
 static void set_levels(struct session *session, bool on)
 {
-	uint32_t levels = MR_LEVEL_core | (on ? session->options->levels : 0);
-	atomic_store_explicit(&session->arena_file.arena->levels, levels, memory_order_relaxed);
+	uint32_t levels = MR_LEVEL_core | (on ? levels_to_record(session) : 0);
+	if (!session->drain.stop_reason)
+		atomic_store_explicit(&session->arena_file.arena->levels, levels,
+				      memory_order_relaxed);
+	mr_kernel_level_enable(&session->kernel, on);
 	session->levels_are_on = on;
+}
+
+static struct mr_stream_clocks clocks_of(const struct session *session)
+{
+	const struct mr_clock_bracket *last = &session->clocks.last_monotonic;
+	return (struct mr_stream_clocks){.user_ticks = last->after,
+					 .monotonic_ns = last->value,
+					 .ticks_per_second = session->metadata.user.frequency};
 }
 
 static int start(struct session *session, bool *ret_program_failed)
@@ -200,11 +226,15 @@ static int start(struct session *session, bool *ret_program_failed)
 	session->metadata.host = session->host;
 	memcpy(session->metadata.trace_uuid, arena->trace_uuid, sizeof arena->trace_uuid);
 	mr_clock_samples_describe(&session->clocks, arena->user_clock, &session->metadata);
-	mr_streams_init(&session->streams, session->directory.ctf, limits_of(session));
+	mr_streams_init(&session->streams, session->directory.ctf, limits_of(session),
+			clocks_of(session));
 	mr_processes_init(&session->processes, &session->arena_file);
 	result = mr_drain_init(&session->drain, &session->arena_file, &session->streams,
 			       &session->processes);
-	session->manifest = mr_manifest_new(session->options, session->program);
+	mr_kernel_level_start(&session->kernel, session->child.pid, &session->drain);
+	session->manifest =
+		mr_manifest_new(session->options, session->program, levels_to_record(session));
+	mr_kernel_level_tell(&session->kernel, session->manifest);
 	if (result == 0)
 		result = mr_directory_write_metadata(&session->directory, &session->metadata);
 	if (result == 0)
@@ -275,9 +305,9 @@ static void switch_levels(struct session *session, uint64_t now)
 	const struct mr_session_options *options = session->options;
 	uint64_t since_start = now - session->started_ns;
 	bool wanted =
-		since_start >= options->delay_ns &&
+		!session->drain.stop_reason && since_start >= options->delay_ns &&
 		(!options->duration_ns || since_start < options->delay_ns + options->duration_ns);
-	if (wanted != session->levels_are_on && !session->drain.stop_reason)
+	if (wanted != session->levels_are_on)
 		set_levels(session, wanted);
 }
 
@@ -286,6 +316,8 @@ static void answer_request(struct session *session)
 	if (!mr_snapshot_is_requested(&session->directory))
 		return;
 	mr_clock_samples_take(&session->clocks);
+	mr_kernel_level_flush(&session->kernel);
+	mr_kernel_level_tell(&session->kernel, session->manifest);
 	mr_snapshot_make(&session->directory, &session->drain, &session->metadata,
 			 session->manifest, ++session->snapshots);
 }
@@ -296,6 +328,7 @@ static void do_periodic_work(struct session *session)
 	switch_levels(session, now);
 	if (now >= session->next_sample_ns) {
 		mr_clock_samples_take(&session->clocks);
+		session->streams.clocks = clocks_of(session);
 		mr_streams_expire(&session->streams, mr_ticks_now());
 		session->next_sample_ns = now + SECOND_NS;
 	}
@@ -336,8 +369,9 @@ static void run(struct session *session)
 		pid_t program = session->ended_ns ? 0 : session->child.pid;
 		if (poll(&signals, 1, wait_ms) > 0 && mr_signals_handle(&session->signals, program))
 			look_at_child(session);
-		uint32_t taken = mr_drain_pass(&session->drain);
-		wait_ms = taken ? SHORTEST_WAIT_MS : mr_min(wait_ms * 2, (int)LONGEST_WAIT_MS);
+		bool is_busy = mr_drain_pass(&session->drain) > 0;
+		is_busy |= mr_kernel_level_drain(&session->kernel) > MANY_RECORDS;
+		wait_ms = is_busy ? SHORTEST_WAIT_MS : mr_min(wait_ms * 2, (int)LONGEST_WAIT_MS);
 		do_periodic_work(session);
 	}
 	if (session->options->show_progress)
@@ -349,6 +383,7 @@ static void run(struct session *session)
 static void finish(struct session *session)
 {
 	answer_request(session);
+	mr_kernel_level_finish(&session->kernel);
 	mr_clock_samples_take(&session->clocks);
 	atomic_store(&session->arena_file.arena->levels, 0);
 	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) > 0)
@@ -360,6 +395,7 @@ static void finish(struct session *session)
 				  &session->metadata);
 	mr_manifest_set_exit(session->manifest, session->wait_status,
 			     session->ended_ns - session->started_ns);
+	mr_kernel_level_tell(&session->kernel, session->manifest);
 	mr_manifest_finish(session->manifest, session->drain.stop_reason ? "stopped" : "complete",
 			   &session->drain);
 	if (mr_directory_write_metadata(&session->directory, &session->metadata) < 0 ||
@@ -395,6 +431,8 @@ static void describe(struct session *session, struct mr_session_result *ret_resu
 	}
 	if (session->untraced != MR_UNTRACED_NONE)
 		result.untraced_why = mr_untraced_reason_text(session->untraced);
+	result.kernel_why = mr_take(session->kernel.why);
+	result.kernel_mode = session->kernel.mode;
 	*ret_result = result;
 }
 
@@ -414,6 +452,7 @@ static void give_up(struct session *session)
 static void release(struct session *session)
 {
 	mr_signals_stop(&session->signals);
+	mr_kernel_level_close(&session->kernel);
 	mr_drain_fini(&session->drain);
 	mr_processes_fini(&session->processes);
 	mr_streams_fini(&session->streams);
@@ -451,4 +490,5 @@ void mr_session_result_free(struct mr_session_result *result)
 {
 	free(result->path);
 	free(result->stop_reason);
+	free(result->kernel_why);
 }

@@ -2,6 +2,7 @@
  *
  * One recording from beginning to end: what `millrace record` does.
  *
+ *     privilege kernel level opened, sudo left
  *     prepare   trace directory, arena, program found and looked at ── nothing is left if this fails
  *     start     child waits ─ clocks, metadata, manifest ─ child goes
  *     run       signals ─ drain ─ clock samples ─ limits ─ snapshots, until the program and its
@@ -17,19 +18,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/collector.h"
+
 struct mr_session_options {
 	char *const *arguments; /* program and arguments, ended by NULL */
 	const char *output;     /* trace directory; NULL: a name is made */
-	uint32_t levels;        /* mask of enum mr_level */
-	uint64_t delay_ns;      /* levels stay off for so long */
-	uint64_t duration_ns;   /* and go off again after so long; 0: never */
-	uint64_t max_bytes;     /* keep the newest so many bytes; 0: a safe default */
-	uint64_t last_bytes;    /* flight recorder: keep the newest so many bytes; 0: no */
-	uint64_t last_ns;       /* flight recorder: keep the newest so much time; 0: no */
-	uint64_t buffer_bytes;  /* size of the arena, at most 4 GiB; 0: fit for the machine */
-	bool no_arguments;      /* keep command line and environment out of the trace */
-	bool wait_all;          /* wait for descendants without limit */
-	bool show_progress;     /* in the title of the terminal on stderr */
+	uint32_t levels;        /* mask of enum mr_level; the kernel's only if it can be had */
+	struct mr_kernel_options kernel;
+	bool as_root;          /* started through sudo, stay root */
+	uint64_t delay_ns;     /* levels stay off for so long */
+	uint64_t duration_ns;  /* and go off again after so long; 0: never */
+	uint64_t max_bytes;    /* keep the newest so many bytes; 0: a safe default */
+	uint64_t last_bytes;   /* flight recorder: keep the newest so many bytes; 0: no */
+	uint64_t last_ns;      /* flight recorder: keep the newest so much time; 0: no */
+	uint64_t buffer_bytes; /* size of the arena, at most 4 GiB; 0: fit for the machine */
+	bool no_arguments;     /* keep command line and environment out of the trace */
+	bool wait_all;         /* wait for descendants without limit */
+	bool show_progress;    /* in the title of the terminal on stderr */
 };
 
 struct mr_session_result {
@@ -47,6 +52,8 @@ struct mr_session_result {
 	uint64_t duration_ns;
 	char *stop_reason;        /* why recording ended before the program; NULL: it did not */
 	const char *untraced_why; /* why the program itself was not traced; NULL: it was */
+	enum mr_kernel_mode kernel_mode;
+	char *kernel_why; /* why the kernel level is off or degraded; NULL: it is not */
 };
 
 /* Runs it. On failure nothing was run and nothing is left behind: -ENOENT or another error of finding the

@@ -94,7 +94,8 @@ static int fill(const struct mr_directory *snapshot, struct mr_drain *drain,
 	struct mr_streams streams;
 	mr_drain_pass(drain);
 	int result = take_streams(drain->streams, snapshot->ctf);
-	mr_streams_init(&streams, snapshot->ctf, (struct mr_stream_limits){0});
+	mr_streams_init(&streams, snapshot->ctf, (struct mr_stream_limits){0},
+			(struct mr_stream_clocks){0});
 	if (result == 0)
 		result = mr_streams_resume(&streams);
 	if (result == 0)

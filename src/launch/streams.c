@@ -40,9 +40,10 @@ static void file_name(const struct mr_streams *streams, uint32_t stream, uint32_
 		snprintf(ret_name, NAME_BYTES, "stream-%06u", stream);
 }
 
-void mr_streams_init(struct mr_streams *streams, int directory, struct mr_stream_limits limits)
+void mr_streams_init(struct mr_streams *streams, int directory, struct mr_stream_limits limits,
+		     struct mr_stream_clocks clocks)
 {
-	*streams = (struct mr_streams){.directory = directory, .limits = limits};
+	*streams = (struct mr_streams){.directory = directory, .limits = limits, .clocks = clocks};
 }
 
 static void close_file(struct mr_streams *streams, struct mr_stream *stream)
@@ -67,7 +68,7 @@ void mr_streams_fini(struct mr_streams *streams)
 static bool same_owner(const struct mr_stream_owner *a, const struct mr_stream_owner *b)
 {
 	return a->process == b->process && a->tid == b->tid && a->kind == b->kind &&
-	       a->depth == b->depth;
+	       a->depth == b->depth && a->stream_class == b->stream_class;
 }
 
 static uint32_t *bucket_of(const struct mr_streams *streams, const struct mr_stream_owner *owner)
@@ -126,6 +127,7 @@ static struct mr_stream *take_stream(struct mr_streams *streams,
 	for (size_t i = 0; i < streams->streams.count; i++) {
 		struct mr_stream *stream = &streams->streams.items[i];
 		if (stream->is_owned || stream->owner.kind != owner->kind ||
+		    stream->owner.stream_class != owner->stream_class ||
 		    stream->last_end_ticks > begin_ticks)
 			continue;
 		take(streams, (uint32_t)i, owner);
@@ -227,6 +229,17 @@ static void start_writing_back(const struct mr_stream *stream, uint64_t new_byte
 }
 
 /* ---- pieces and limits -------------------------------------------------------------------------- */
+
+/* A time of a stream of either class, in ticks of the user clock. */
+static uint64_t to_user_ticks(const struct mr_streams *streams, uint8_t stream_class, uint64_t time)
+{
+	const struct mr_stream_clocks *clocks = &streams->clocks;
+	if (stream_class == MR_STREAM_USER || clocks->ticks_per_second == 0)
+		return time;
+	__int128 ns = (__int128)time - clocks->monotonic_ns;
+	__int128 ticks = clocks->user_ticks + ns * clocks->ticks_per_second / 1000000000;
+	return ticks > 0 ? (uint64_t)ticks : 0;
+}
 
 static struct mr_stream_piece *find_piece(struct mr_streams *streams, uint32_t stream,
 					  uint32_t piece)
@@ -333,7 +346,8 @@ static struct mr_stream_owner owner_of(const struct mr_packet *packet)
 	return (struct mr_stream_owner){.process = context->process,
 					.tid = context->tid,
 					.kind = context->kind,
-					.depth = context->depth};
+					.depth = context->depth,
+					.stream_class = (uint8_t)packet->header.stream_class};
 }
 
 uint32_t mr_streams_owner_packets(const struct mr_streams *streams, const struct mr_packet *packet)
@@ -354,8 +368,10 @@ int mr_streams_append(struct mr_streams *streams, struct mr_packet *packet, uint
 	uint32_t packet_bytes = mr_align_up(content_bytes, 8u);
 	memset((char *)packet + content_bytes, 0, packet_bytes - content_bytes);
 	bool in_pieces = is_limited(streams) && owner.kind == MR_PACKET_EVENTS;
+	uint64_t begin_user_ticks =
+		to_user_ticks(streams, owner.stream_class, packet->context.begin_ticks);
 	if (in_pieces)
-		begin_piece_if_needed(streams, stream, packet_bytes, packet->context.begin_ticks);
+		begin_piece_if_needed(streams, stream, packet_bytes, begin_user_ticks);
 	stream->discarded_events += discarded_events;
 	packet->header.stream = index;
 	packet->context.end_ticks = end_ticks;
@@ -378,8 +394,8 @@ int mr_streams_append(struct mr_streams *streams, struct mr_packet *packet, uint
 	stream->last_use = ++streams->uses;
 	if (owner_ended)
 		release(streams, stream);
-	return in_pieces ? note_in_piece(streams, index, packet_bytes, packet->context.begin_ticks,
-					 end_ticks)
+	return in_pieces ? note_in_piece(streams, index, packet_bytes, begin_user_ticks,
+					 to_user_ticks(streams, owner.stream_class, end_ticks))
 			 : 0;
 }
 

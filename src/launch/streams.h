@@ -2,9 +2,9 @@
  *
  * The stream files of a trace being recorded: whole packets are appended, nothing else.
  *
- *     owner (process, thread, depth, kind) ──► stream ──► ctf/stream-000007      all of it, or
- *                                                         ctf/stream-000007.003  in pieces
- *                                                         ctf/stream-000007.004
+ *     owner (class, process, thread, depth, kind) ──► stream ──► ctf/stream-000007      all of it, or
+ *                                                                ctf/stream-000007.003  in pieces
+ *                                                                ctf/stream-000007.004
  *
  * A stream belongs to one owner at a time. When its owner has ended, a later one may continue it,
  * provided its packets begin after the stream's last end: so there are no more streams than threads
@@ -12,7 +12,8 @@
  *
  * With a limit on bytes or age the streams are cut into pieces, and whenever the limit is exceeded the
  * piece that ended first is deleted: the newest is kept. Definitions are in no limit and never
- * deleted. CTF readers join pieces by the stream number in their packets.
+ * deleted. CTF readers join pieces by the stream number in their packets. Streams of the two classes have
+ * different clocks: where their times are compared, those of the kernel are put into ticks of the user clock.
  *
  * A packet that cannot be written whole is taken back (the file is cut to its old size), so a full
  * disk leaves a valid trace.
@@ -26,9 +27,10 @@
 
 struct mr_stream_owner {
 	uint32_t process;
-	uint32_t tid;
+	uint32_t tid; /* or CPU, in the kernel's class */
 	uint8_t kind; /* enum mr_packet_kind */
 	uint8_t depth;
+	uint8_t stream_class; /* enum mr_stream_class */
 };
 
 struct mr_stream {
@@ -39,7 +41,7 @@ struct mr_stream {
 	uint32_t next_in_bucket; /* index + 1 */
 	uint32_t owner_packets;  /* of the present owner */
 	uint64_t piece_bytes;
-	uint64_t piece_begin_ticks;
+	uint64_t piece_begin_ticks; /* of the user clock */
 	uint64_t next_sequence;
 	uint64_t discarded_events;
 	uint64_t last_begin_ticks; /* of the last packet */
@@ -47,7 +49,8 @@ struct mr_stream {
 	uint64_t last_use; /* for closing the file used longest ago */
 };
 
-/* A finished or current piece of a stream of events; only kept when there is a limit. */
+/* A finished or current piece of a stream of events; only kept when there is a limit. Its times are ticks
+ * of the user clock. */
 struct mr_stream_piece {
 	uint32_t stream;
 	uint32_t piece;
@@ -62,6 +65,13 @@ struct mr_stream_limits {
 	uint64_t age_ticks; /* 0: none */
 };
 
+/* The two clocks at one moment, and how fast the user clock runs. Zeroed: they are the same clock. */
+struct mr_stream_clocks {
+	uint64_t user_ticks;
+	uint64_t monotonic_ns;
+	uint64_t ticks_per_second;
+};
+
 enum {
 	MR_STREAM_BUCKETS = 1024,
 	MR_STREAMS_OPEN_MAX = 256
@@ -70,6 +80,7 @@ enum {
 struct mr_streams {
 	int directory; /* of the ctf folder; borrowed */
 	struct mr_stream_limits limits;
+	struct mr_stream_clocks clocks;
 	mr_vec(struct mr_stream) streams;
 	mr_vec(struct mr_stream_piece) pieces;
 	uint32_t buckets[MR_STREAM_BUCKETS]; /* owners: index + 1 of the first */
@@ -80,10 +91,12 @@ struct mr_streams {
 	uint64_t written_bytes; /* ever */
 	uint64_t overwritten_packets;
 	uint64_t overwritten_bytes;
-	uint64_t kept_from_ticks; /* events before this are gone; 0: none are */
+	uint64_t kept_from_ticks; /* of the user clock: events before this are gone; 0: none are */
 };
 
-void mr_streams_init(struct mr_streams *streams, int directory, struct mr_stream_limits limits);
+/* Without limits `clocks` may be zeroed: no times are compared then. */
+void mr_streams_init(struct mr_streams *streams, int directory, struct mr_stream_limits limits,
+		     struct mr_stream_clocks clocks);
 void mr_streams_fini(struct mr_streams *streams);
 
 /* Goes on with the files that are there: cuts off a half-written packet at the end of each. */

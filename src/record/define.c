@@ -48,6 +48,11 @@ uint32_t mr_definition_next(void)
 	return atomic_load_explicit(&next_id, memory_order_relaxed);
 }
 
+uint32_t mr_definition_take(void)
+{
+	return atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+}
+
 static bool lock(void)
 {
 	if (mr_lock(&mr_this_process.definition_lock))
@@ -139,7 +144,7 @@ static uint32_t define(uint8_t event, void *payload, size_t bytes)
 {
 	if (!is_attached() || !lock())
 		return 0;
-	uint32_t id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+	uint32_t id = mr_definition_take();
 	memcpy(payload, &id, sizeof id);
 	bool written = put(event, payload, bytes, NULL);
 	unlock();
@@ -170,9 +175,10 @@ uint32_t mr_define_device(uint32_t name, uint32_t clock, enum mr_device_kind kin
 	return define(MR_EVENT_def_device, &device, sizeof device);
 }
 
-uint32_t mr_define_queue(uint32_t device, uint32_t name)
+uint32_t mr_define_queue(uint32_t device, uint32_t name, enum mr_queue_order order, bool is_untimed)
 {
-	struct mr_event_def_queue queue = {.device = device, .name = name};
+	struct mr_event_def_queue queue = {
+		.device = device, .name = name, .order = (uint8_t)order, .is_untimed = is_untimed};
 	return define(MR_EVENT_def_queue, &queue, sizeof queue);
 }
 
@@ -260,7 +266,7 @@ static uint32_t insert(const char *value, size_t bytes, uint64_t hash)
 	text = new_text(value, bytes, hash);
 	if (!text)
 		return 0;
-	text->id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+	text->id = mr_definition_take();
 	const struct mr_event_def_string event = {.id = text->id};
 	if (!put(MR_EVENT_def_string, &event, sizeof event, text->value))
 		return 0;

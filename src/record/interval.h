@@ -25,6 +25,10 @@ void mr_node_interval_end_slow(const struct mr_interval *interval);
 /* Ends an interval begun as MR_EVENT_step_interval. */
 void mr_step_interval_end(const struct mr_interval *interval);
 
+/* Ends a call of a runtime the slow way, as mr_call_interval_end(). */
+uint64_t mr_call_interval_end_slow(const struct mr_interval *interval, uint8_t event, void *payload,
+				   size_t bytes);
+
 /* Notes an open interval beside the writer's packet. */
 static inline void mr_writer_open(struct mr_writer *writer, uint64_t now,
 				  struct mr_interval *ret_interval, uint8_t event, uint32_t what,
@@ -82,6 +86,33 @@ static inline void mr_node_interval_end(const struct mr_interval *interval)
 		.duration_ticks = mr_u48_from(now - interval->start_ticks)};
 	memcpy(at, &payload, sizeof payload);
 	mr_commit_fast(at + sizeof payload, interval->depth);
+}
+
+/* The events of calls begin alike: function, then duration. */
+static inline void mr_call_set_duration(void *payload, uint64_t duration_ticks)
+{
+	const struct mr_u48 duration = mr_u48_from(mr_min(duration_ticks, MR_U48_MAX));
+	memcpy((char *)payload + offsetof(struct mr_event_runtime_call, duration_ticks), &duration,
+	       sizeof duration);
+}
+
+/* Ends a call of a runtime, begun as MR_EVENT_runtime_call, with `event`, which is that or says more. Its
+ * fields are in `payload`, but for the duration; one of 32 hours stands for all that are longer. Returns
+ * when it ended, or 0 if the event was lost. */
+static inline uint64_t mr_call_interval_end(const struct mr_interval *interval, uint8_t event,
+					    void *payload, size_t bytes)
+{
+	uint64_t now;
+	uint8_t *at = NULL;
+	if (mr_likely(interval->tid == mr_self.tid &&
+		      interval->depth + 1 == mr_self.writers[0].open_count))
+		at = mr_reserve_fast(event, bytes, &now);
+	if (mr_unlikely(!at))
+		return mr_call_interval_end_slow(interval, event, payload, bytes);
+	mr_call_set_duration(payload, now - interval->start_ticks);
+	memcpy(at, payload, bytes);
+	mr_commit_fast(at + bytes, interval->depth);
+	return now;
 }
 
 /* Writes an execution whose times the program gives. */

@@ -179,7 +179,8 @@ uint32_t mr_define_graph(uint32_t name);
 uint32_t mr_define_node(uint32_t graph, uint32_t name, uint32_t type, uint32_t device);
 void mr_define_edge(const struct mr_event_def_edge *edge);
 uint32_t mr_define_device(uint32_t name, uint32_t clock, enum mr_device_kind kind);
-uint32_t mr_define_queue(uint32_t device, uint32_t name);
+uint32_t mr_define_queue(uint32_t device, uint32_t name, enum mr_queue_order order,
+			 bool is_untimed);
 uint32_t mr_define_clock(uint32_t name, uint64_t ticks_per_second);
 
 /* Writes any event into the process's definition stream; `text` is its str field, or NULL. */
@@ -187,6 +188,9 @@ bool mr_define_event(uint8_t event, const void *payload, size_t bytes, const cha
 
 /* The id that the next definition gets. */
 uint32_t mr_definition_next(void);
+
+/* Takes an id for something that is defined later, by mr_define_event(). */
+uint32_t mr_definition_take(void);
 
 /* Bytes of a text, at most `most`. */
 static inline size_t mr_text_length(const char *text, size_t most)

@@ -259,6 +259,18 @@ void mr_step_interval_end(const struct mr_interval *interval)
 	commit_end(interval, at, &payload, sizeof payload);
 }
 
+uint64_t mr_call_interval_end_slow(const struct mr_interval *interval, uint8_t event, void *payload,
+				   size_t bytes)
+{
+	uint64_t now;
+	uint8_t *at = reserve_end(interval, event, bytes, &now);
+	if (!at)
+		return 0;
+	mr_call_set_duration(payload, now - interval->start_ticks);
+	commit_end(interval, at, payload, bytes);
+	return now;
+}
+
 /* ---- the end of a thread -------------------------------------------------------------------------- */
 
 void mr_thread_end(void)

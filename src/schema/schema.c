@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/schema.h"
 
+#include <string.h>
+
 /* Values of each enumeration: static const struct mr_enum_value values_of_edge_kind[] = {...}; */
 #define MR_FIELD(type, name, doc)
 #define MR_EVENT(id, name, level, doc, ...)
@@ -87,4 +89,16 @@ const char *mr_level_name(enum mr_level level)
 		return "kernel";
 	}
 	return "unknown";
+}
+
+const char *mr_enum_value_name(const char *enumeration, uint32_t number)
+{
+	const struct mr_enum_desc *desc = mr_enum_table;
+
+	while (desc->name && strcmp(desc->name, enumeration) != 0)
+		desc++;
+	for (uint32_t i = 0; desc->name && i < desc->value_count; i++)
+		if (desc->values[i].number == number)
+			return desc->values[i].name;
+	return "?";
 }

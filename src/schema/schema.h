@@ -167,4 +167,7 @@ uint32_t mr_type_bytes(enum mr_type type);
 
 const char *mr_level_name(enum mr_level level);
 
+/* ("operation_kind", 1) → "kernel"; "?" for a number that is no value of it. */
+const char *mr_enum_value_name(const char *enumeration, uint32_t number);
+
 #endif

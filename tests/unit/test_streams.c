@@ -37,7 +37,8 @@ static int set_up(void **state)
 	assert_non_null(mkdtemp(folder->path));
 	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY);
 	assert_true(folder->fd >= 0);
-	mr_streams_init(&folder->streams, folder->fd, (struct mr_stream_limits){0});
+	mr_streams_init(&folder->streams, folder->fd, (struct mr_stream_limits){0},
+			(struct mr_stream_clocks){0});
 	*state = folder;
 	return 0;
 }
@@ -236,6 +237,55 @@ static void test_limit_of_age(void **state)
 	assert_int_equal(bytes_in_folder(folder, 1001, &oldest), PACKET_BYTES);
 }
 
+static void append_kernel_events(struct folder *folder, uint32_t cpu, uint64_t begin_ns)
+{
+	_Alignas(8) char memory[PACKET_BYTES] = {0};
+	struct mr_packet *packet = (struct mr_packet *)memory;
+	*packet = (struct mr_packet){
+		.header = {.magic = MR_CTF_MAGIC, .stream_class = MR_STREAM_KERNEL},
+		.context = {.begin_ticks = begin_ns, .process = 2, .pid = 2, .tid = cpu}};
+	assert_int_equal(
+		mr_streams_append(&folder->streams, packet, CONTENT_BYTES, begin_ns + 1, 0, true),
+		0);
+}
+
+/* A CPU and a thread of the same number are different owners, and neither continues the other's stream. */
+static void test_classes(void **state)
+{
+	struct folder *folder = *state;
+	append_events(folder, 1, 100, true);
+	append_kernel_events(folder, 1, 200);
+	append_events(folder, 1, 300, true);
+	append_kernel_events(folder, 1, 400);
+	assert_int_equal(size_of(folder, "stream-000000"), 2 * PACKET_BYTES);
+	assert_int_equal(size_of(folder, "stream-000001"), 2 * PACKET_BYTES);
+	assert_int_equal(packet_at(folder, "stream-000001", 1).context.begin_ticks, 400);
+}
+
+/* The user clock has two ticks a nanosecond, and was 1000 when the other was 1,000,000. */
+static void test_limit_of_age_with_two_clocks(void **state)
+{
+	struct folder *folder = *state;
+	folder->streams.limits.age_ticks = 6400;
+	folder->streams.clocks = (struct mr_stream_clocks){
+		.user_ticks = 1000, .monotonic_ns = 1000000, .ticks_per_second = 2000000000};
+	append_events(folder, 10, 1000, false);
+	append_kernel_events(folder, 0, 1001000); /* 3000 ticks */
+	append_kernel_events(folder, 1, 999600);  /* 200 ticks: the oldest */
+	append_events(folder, 10, 9000, false);
+	mr_streams_expire(&folder->streams, 7000);
+	assert_int_equal(size_of(folder, "stream-000002.000000"), -1);
+	assert_int_equal(size_of(folder, "stream-000000.000000"), PACKET_BYTES);
+	assert_int_equal(size_of(folder, "stream-000001.000000"), PACKET_BYTES);
+	assert_int_equal(folder->streams.kept_from_ticks, 202);
+	mr_streams_expire(&folder->streams, 9000);
+	assert_int_equal(size_of(folder, "stream-000000.000000"), -1);
+	assert_int_equal(size_of(folder, "stream-000001.000000"), PACKET_BYTES);
+	mr_streams_expire(&folder->streams, 9500);
+	assert_int_equal(size_of(folder, "stream-000001.000000"), -1);
+	assert_int_equal(size_of(folder, "stream-000000.000001"), PACKET_BYTES);
+}
+
 /* The recorder was killed while it wrote: half a packet is cut off, and the stream goes on. */
 static void test_resume(void **state)
 {
@@ -250,7 +300,8 @@ static void test_resume(void **state)
 	assert_int_equal(write(fd, &half, sizeof half), sizeof half);
 	close(fd);
 
-	mr_streams_init(&folder->streams, folder->fd, (struct mr_stream_limits){0});
+	mr_streams_init(&folder->streams, folder->fd, (struct mr_stream_limits){0},
+			(struct mr_stream_clocks){0});
 	assert_int_equal(mr_streams_resume(&folder->streams), 0);
 	assert_int_equal(size_of(folder, "stream-000000"), 2 * PACKET_BYTES);
 	assert_int_equal(folder->streams.bytes, 3 * PACKET_BYTES);
@@ -313,6 +364,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_owners, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_limit_of_bytes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_limit_of_age, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_classes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_limit_of_age_with_two_clocks, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_resume, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_resume_garbage, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),

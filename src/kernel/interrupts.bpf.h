@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Interrupt work: what is under way on each CPU (so that a waking knows its source), and the time it takes
+ * from traced threads.
+ */
+#ifndef MR_KERNEL_INTERRUPTS_BPF_H
+#define MR_KERNEL_INTERRUPTS_BPF_H
+
+#include "kernel/syscalls.bpf.h"
+
+static __always_inline void enter(u32 kind, u32 number, u64 source, u64 name)
+{
+	struct mr_bpf_cpu *cpu = this_cpu();
+	u32 depth = cpu->depth;
+	struct mr_bpf_context *context = &cpu->contexts[depth & (MR_BPF_CONTEXTS - 1)];
+	context->kind = kind;
+	context->number = number;
+	context->source = source;
+	context->name = name;
+	context->begin_ns = bpf_ktime_get_ns();
+	cpu->depth = depth + 1;
+}
+
+static __always_inline void put_interrupt(const struct mr_bpf_context *context, u8 kind)
+{
+	struct mr_record_interrupt *record;
+	if (!recorded_current() || !begin_record_of(record, MR_RECORD_INTERRUPT, current_tid()))
+		return;
+	record->head.detail = kind;
+	record->duration_ns = record->head.time_ns - context->begin_ns;
+	record->interrupt = context->number;
+	end_record(record);
+}
+
+/* Leaves the innermost context of this kind, and with it any whose end was not seen; NULL if its own beginning
+ * was not. */
+static __always_inline struct mr_bpf_context *leave(u32 kind)
+{
+	struct mr_bpf_cpu *cpu = this_cpu();
+	u32 depth = cpu->depth;
+	for (int i = 0; i < MR_BPF_CONTEXTS && depth > 0; i++) {
+		struct mr_bpf_context *context = &cpu->contexts[--depth & (MR_BPF_CONTEXTS - 1)];
+		if (context->kind != kind)
+			continue;
+		cpu->depth = depth;
+		return context;
+	}
+	return NULL;
+}
+
+static __always_inline int leave_interrupt(u32 context_kind, u8 interrupt_kind)
+{
+	struct mr_bpf_context *context = leave(context_kind);
+	if (context)
+		put_interrupt(context, interrupt_kind);
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq_entry, int irq, struct irqaction *action)
+{
+	enter(MR_wake_context_irq, irq, irq, (u64)action->name);
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(on_irq_exit, int irq)
+{
+	return leave_interrupt(MR_wake_context_irq, MR_interrupt_kind_irq);
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry, unsigned int number)
+{
+	enter(MR_wake_context_softirq, number, number, 0);
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit, unsigned int number)
+{
+	return leave_interrupt(MR_wake_context_softirq, MR_interrupt_kind_softirq);
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_hrtimer_entry, struct hrtimer *timer)
+{
+	enter(MR_wake_context_hrtimer, 0, (u64)timer->function, 0);
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_hrtimer_exit)
+{
+	leave(MR_wake_context_hrtimer);
+	return 0;
+}
+
+SEC("tp_btf/timer_expire_entry")
+int BPF_PROG(on_timer_entry, struct timer_list *timer)
+{
+	enter(MR_wake_context_timer, 0, (u64)timer->function, 0);
+	return 0;
+}
+
+SEC("tp_btf/timer_expire_exit")
+int BPF_PROG(on_timer_exit)
+{
+	leave(MR_wake_context_timer);
+	return 0;
+}
+
+#define VECTOR(tracepoint, vector_source)                                          \
+	SEC("tp_btf/" #tracepoint "_entry")                                        \
+	int BPF_PROG(on_##tracepoint##_entry, int vector)                          \
+	{                                                                          \
+		enter(MR_wake_context_interrupt_vector, vector, vector_source, 0); \
+		return 0;                                                          \
+	}                                                                          \
+	SEC("tp_btf/" #tracepoint "_exit")                                         \
+	int BPF_PROG(on_##tracepoint##_exit)                                       \
+	{                                                                          \
+		return leave_interrupt(MR_wake_context_interrupt_vector,           \
+				       MR_interrupt_kind_vector);                  \
+	}
+
+VECTOR(local_timer, MR_VECTOR_LOCAL_TIMER)
+VECTOR(reschedule, MR_VECTOR_RESCHEDULE)
+VECTOR(call_function, MR_VECTOR_CALL_FUNCTION)
+VECTOR(call_function_single, MR_VECTOR_CALL_FUNCTION_SINGLE)
+VECTOR(irq_work, MR_VECTOR_IRQ_WORK)
+
+#endif

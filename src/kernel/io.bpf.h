@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Disks, page faults, sockets, signals, io_uring.
+ */
+#ifndef MR_KERNEL_IO_BPF_H
+#define MR_KERNEL_IO_BPF_H
+
+#include "kernel/interrupts.bpf.h"
+
+/* ---- requests to disks ----------------------------------------------------------------------------- */
+
+struct request_state {
+	u32 tid;
+	u64 submitted_ns;
+	u64 issued_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16 << 10);
+	__type(key, u64); /* address of the request */
+	__type(value, struct request_state);
+} requests SEC(".maps");
+
+SEC("tp_btf/block_io_start")
+int BPF_PROG(on_block_start, struct request *request)
+{
+	if (!recorded_current())
+		return 0;
+	u64 key = (u64)request;
+	struct request_state state = {.tid = current_tid(), .submitted_ns = bpf_ktime_get_ns()};
+	bpf_map_update_elem(&requests, &key, &state, BPF_ANY);
+	return 0;
+}
+
+/* The last one counts: a request may be put back and issued again, even by another task. */
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(on_block_issue, struct request *request)
+{
+	u64 key = (u64)request;
+	struct request_state *state = bpf_map_lookup_elem(&requests, &key);
+	if (state)
+		state->issued_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __always_inline u8 block_operation(u32 flags)
+{
+	switch (flags & 0xff) {
+	case 0:
+		return MR_block_operation_read;
+	case 1:
+		return MR_block_operation_write;
+	case 2:
+		return MR_block_operation_flush;
+	case 3:
+		return MR_block_operation_discard;
+	}
+	return MR_block_operation_other;
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_block_complete, struct request *request, u8 error, unsigned int bytes)
+{
+	u64 key = (u64)request;
+	struct request_state *state = bpf_map_lookup_elem(&requests, &key);
+	if (!state || (!error && bytes < request->__data_len))
+		return 0; /* one part of it: the rest is still to come */
+	struct gendisk *disk = BPF_CORE_READ(request, q, disk);
+	struct mr_record_block_io *record;
+	if (begin_record_of(record, MR_RECORD_BLOCK_IO, state->tid)) {
+		u64 issued_ns = state->issued_ns ? state->issued_ns : state->submitted_ns;
+		record->head.detail = block_operation(request->cmd_flags);
+		record->device =
+			BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor);
+		record->bytes = request->__data_len;
+		record->sector = request->__sector;
+		record->queue_ns = issued_ns - state->submitted_ns;
+		record->service_ns = record->head.time_ns - issued_ns;
+		record->error =
+			error ? -5 : 0; /* the kernel's status is its own; seen from outside: EIO */
+		end_record(record);
+	}
+	bpf_map_delete_elem(&requests, &key);
+	return 0;
+}
+
+/* ---- page faults ------------------------------------------------------------------------------------ */
+
+static __always_inline int begin_fault(void)
+{
+	struct task *task = recorded_current();
+	if (task)
+		task->fault_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/page_fault_user")
+int BPF_PROG(on_user_fault)
+{
+	return begin_fault();
+}
+
+SEC("tp_btf/page_fault_kernel")
+int BPF_PROG(on_kernel_fault)
+{
+	return begin_fault();
+}
+
+/* Runs when the page is there. */
+SEC("perf_event")
+int on_major_fault(struct bpf_perf_event_data *ctx)
+{
+	struct task *task = recorded_current();
+	struct mr_record_major_fault *record;
+	if (!task || !begin_record_of(record, MR_RECORD_MAJOR_FAULT, current_tid()))
+		return 0;
+	record->address = ctx->addr;
+	record->duration_ns = task->fault_ns ? record->head.time_ns - task->fault_ns : 0;
+	task->fault_ns = 0;
+	end_record(record);
+	return 0;
+}
+
+/* ---- sockets ------------------------------------------------------------------------------------------ */
+
+static __always_inline int put_socket(struct sock *sock, int bytes, u8 direction)
+{
+	struct task *task = bytes > 0 ? recorded_current() : NULL;
+	if (!task)
+		return 0;
+	struct file *file = BPF_CORE_READ(sock, sk_socket, file);
+	u32 number = file ? number_of(file, task) : 0;
+	struct mr_record_socket *record;
+	if (!begin_record_of(record, MR_RECORD_SOCKET, current_tid()))
+		return 0;
+	record->head.detail = direction;
+	record->file = number;
+	record->bytes = bytes;
+	end_record(record);
+	return 0;
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(on_socket_send, struct sock *sock, int bytes)
+{
+	return put_socket(sock, bytes, MR_direction_send);
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(on_socket_receive, struct sock *sock, int bytes)
+{
+	return put_socket(sock, bytes, MR_direction_receive);
+}
+
+/* ---- signals ------------------------------------------------------------------------------------------ */
+
+enum {
+	SIGNAL_DELIVERED = 0,
+	SIGNAL_LOSES_INFO = 4,
+	CODE_OF_KERNEL = 0x80,
+};
+
+/* In place of a pointer the kernel may give 0, for a user, or 1, for itself. */
+static __always_inline int signal_code(struct kernel_siginfo *info)
+{
+	if ((u64)info <= 1)
+		return info ? CODE_OF_KERNEL : 0;
+	return BPF_CORE_READ(info, si_code);
+}
+
+static __always_inline void put_signal(u32 tid, u32 sender, int signal, int code, u8 stage)
+{
+	struct mr_record_signal *record;
+	if (!begin_record_of(record, MR_RECORD_SIGNAL, tid))
+		return;
+	record->head.detail = stage;
+	record->head.number = signal;
+	record->sender_tid = sender;
+	record->code = code;
+	end_record(record);
+}
+
+SEC("tp_btf/signal_generate")
+int BPF_PROG(on_signal_sent, int signal, struct kernel_siginfo *info, struct task_struct *target,
+	     int is_for_group, int result)
+{
+	if (!task_of(target) || !shared.is_recording ||
+	    (result != SIGNAL_DELIVERED && result != SIGNAL_LOSES_INFO))
+		return 0;
+	struct task_struct *sender = bpf_get_current_task_btf();
+	if (!may_be_traced(sender->pid))
+		introduce(sender);
+	put_signal(target->pid, sender->pid, signal, signal_code(info), MR_signal_stage_sent);
+	return 0;
+}
+
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(on_signal_delivered, int signal, struct kernel_siginfo *info)
+{
+	if (recorded_current())
+		put_signal(current_tid(), 0, signal, signal_code(info), MR_signal_stage_delivered);
+	return 0;
+}
+
+/* ---- io_uring ----------------------------------------------------------------------------------------- */
+
+enum {
+	URING_FIXED_FILE = 1, /* the descriptor is an index into a table of the ring's own */
+};
+
+#define BIT(number) (1ull << (number))
+
+/* Opcodes whose descriptor is a file: reads, writes, syncs, polls, sockets ... */
+static const u64 uring_opcodes_on_files =
+	BIT(1) | BIT(2) | BIT(3) | BIT(4) | BIT(5) | BIT(6) | BIT(8) | BIT(9) | BIT(10) | BIT(13) |
+	BIT(16) | BIT(17) | BIT(22) | BIT(23) | BIT(26) | BIT(27) | BIT(30) | BIT(33) | BIT(34) |
+	BIT(41) | BIT(43) | BIT(46) | BIT(47) | BIT(48) | BIT(49) | BIT(55) | BIT(56) | BIT(57) |
+	BIT(58) | BIT(59) | BIT(60) | BIT(61);
+
+/* Newer kernels look the file up only after this tracepoint. */
+static __always_inline u32 uring_file(struct io_kiocb *request, struct task *task)
+{
+	struct file *file = BPF_CORE_READ(request, file);
+	if (file)
+		return number_of(file, task);
+	if (!bpf_core_field_exists(request->cqe.fd) || request->flags & URING_FIXED_FILE ||
+	    !(uring_opcodes_on_files >> (request->opcode & 63) & 1))
+		return 0;
+	return file_of(bpf_get_current_task_btf(), request->cqe.fd, task);
+}
+
+SEC("tp_btf/io_uring_submit_req")
+int BPF_PROG(on_uring_submit, struct io_kiocb *request)
+{
+	struct task *task = recorded_current();
+	if (!task)
+		return 0;
+	u32 number = uring_file(request, task);
+	struct mr_record_uring_submit *record;
+	if (!begin_record_of(record, MR_RECORD_URING_SUBMIT, current_tid()))
+		return 0;
+	record->head.detail = request->opcode;
+	record->user_data = request->cqe.user_data;
+	record->request = (u64)request;
+	record->file = number;
+	end_record(record);
+	return 0;
+}
+
+SEC("tp_btf/io_uring_complete")
+int BPF_PROG(on_uring_complete, void *ring, void *request, struct io_uring_cqe *completion)
+{
+	struct mr_record_uring_complete *record;
+	if (!recorded_current() ||
+	    !begin_record_of(record, MR_RECORD_URING_COMPLETE, current_tid()))
+		return 0;
+	record->user_data = BPF_CORE_READ(completion, user_data);
+	record->request = (u64)request;
+	record->result = BPF_CORE_READ(completion, res);
+	end_record(record);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The programs that run in the kernel. Each is attached to one tracepoint, by its type (tp_btf); a
+ * tracepoint that a kernel lacks costs only what it would have told.
+ *
+ *     tasks.bpf.h         who is traced; rings and records
+ *     files.bpf.h         descriptors → files and sockets
+ *     scheduling.bpf.h    switches, wakings, migrations
+ *     life.bpf.h          fork, exec, exit, names
+ *     syscalls.bpf.h      system calls
+ *     interrupts.bpf.h    interrupts, softirqs, timers
+ *     io.bpf.h            disks, page faults, sockets, signals, io_uring
+ */
+#include "kernel/io.bpf.h"
+
+/* The kernel lends its helpers to such programs only. This word says nothing about other code. */
+char license_text[] SEC("license") = "Dual BSD/GPL";

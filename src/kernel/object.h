@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The BPF object: loading it, and attaching its programs.
+ *
+ * Programs belong to features. What a kernel lacks (a tracepoint, a field, the verifier's consent) switches one
+ * feature off, with a reason, and leaves the rest; only scheduling and the life of tasks are indispensable.
+ * Programs are held by descriptors alone: nothing is pinned, so nothing outlives the process.
+ */
+#ifndef MR_KERNEL_OBJECT_H
+#define MR_KERNEL_OBJECT_H
+
+#include <bpf/libbpf.h>
+
+#include "base/region.h"
+#include "base/vector.h"
+#include "kernel/collector.h"
+#include "kernel/records.h"
+
+struct mr_object {
+	struct bpf_object *object;
+	mr_vec(struct bpf_link *) links;
+	mr_vec(struct mr_kernel_off) off;
+	struct mr_region texts; /* of off */
+	struct mr_bpf_shared *shared;
+	uint32_t cpu_count;
+	int tasks_fd;
+	int event_rings_fd;
+	int definition_rings_fd;
+};
+
+/* Loads; nothing is attached yet. The cause of a failure says what to do. */
+int mr_object_load(const struct mr_kernel_options *options, uint32_t cpu_count,
+		   struct mr_object *ret_object);
+
+/* Attaches all programs but the one that the collector runs itself. */
+int mr_object_attach(struct mr_object *object);
+
+/* Runs the program that looks at each task. */
+int mr_object_visit_tasks(struct mr_object *object);
+
+void mr_object_detach(struct mr_object *object);
+
+/* Times that a program was skipped because it was running on the CPU already. */
+uint64_t mr_object_nested(const struct mr_object *object);
+
+void mr_object_close(struct mr_object *object);
+
+#endif

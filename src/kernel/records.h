@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the programs in the kernel and the collector share: memory, settings, and the records in the rings.
+ *
+ * Each CPU has a ring. A record begins with its time and type; all are naturally aligned and a multiple of
+ * eight bytes long. Included by BPF programs, so no header of libc is used here.
+ *
+ *      0         8      9        10       12     16
+ *      ┌─────────┬──────┬────────┬────────┬──────┬───────────── ─ ─
+ *      │ time_ns │ type │ detail │ number │ tid  │ what the type needs
+ *      └─────────┴──────┴────────┴────────┴──────┴───────────── ─ ─
+ */
+#ifndef MR_KERNEL_RECORDS_H
+#define MR_KERNEL_RECORDS_H
+
+#include <linux/types.h>
+
+enum {
+	MR_BPF_CPUS = 1024,
+	MR_BPF_PIDS = 1 << 22, /* the kernel's own limit */
+	MR_BPF_SYSCALLS = 512,
+	MR_BPF_OTHER_ABI = 0x8000, /* added to the number of a call of a 32-bit program */
+	MR_BPF_CONTEXTS = 8,       /* interrupts within interrupts */
+	MR_BPF_PATH_BYTES = 4096,
+	MR_BPF_ARGUMENT_BYTES = 4096,
+	MR_BPF_NAME_BYTES = 48,
+	MR_BPF_COMM_BYTES = 16,
+};
+
+enum mr_record_type {
+	MR_RECORD_SWITCH = 1,
+	MR_RECORD_WAKING,
+	MR_RECORD_SYSCALL,
+	MR_RECORD_SYSCALL_WIDE,
+	MR_RECORD_UNFINISHED,
+	MR_RECORD_BLOCKED_CALL,
+	MR_RECORD_FORK,
+	MR_RECORD_EXEC,
+	MR_RECORD_EXIT,
+	MR_RECORD_TASK_NAME,
+	MR_RECORD_MIGRATE,
+	MR_RECORD_BLOCK_IO,
+	MR_RECORD_MAJOR_FAULT,
+	MR_RECORD_INTERRUPT,
+	MR_RECORD_SOCKET,
+	MR_RECORD_SIGNAL,
+	MR_RECORD_URING_SUBMIT,
+	MR_RECORD_URING_COMPLETE,
+	MR_RECORD_LOSS,   /* records were lost before this one */
+	MR_RECORD_FILE,   /* gives a file a number */
+	MR_RECORD_SOURCE, /* gives the source of a waking a name */
+};
+
+/* `detail` and `number` are what the comment behind each struct says. */
+struct mr_record {
+	__u64 time_ns;
+	__u8 type;
+	__u8 detail;
+	__u16 number;
+	__u32 tid;
+};
+
+struct mr_record_switch {      /* detail: enum mr_switch_reason */
+	struct mr_record head; /* tid: of the thread that stops */
+	__u32 next_tid;
+	__u32 minor_faults;
+};
+
+struct mr_record_waking { /* detail: enum mr_wake_context */
+	struct mr_record head;
+	__u32 waker_tid;
+	__u32 unused;
+	__u64 source; /* function, irq, softirq or enum mr_vector_source */
+};
+
+struct mr_record_syscall { /* detail: of a futex call its command; number: of the call */
+	struct mr_record head;
+	__u64 duration_ns;
+	__s32 result;
+	__u32 file; /* number given by a file record; 0: none */
+	__u64 argument;
+};
+
+struct mr_record_syscall_wide {
+	struct mr_record head;
+	__u64 duration_ns;
+	__s64 result;
+	__u64 argument;
+	__u32 file;
+	__u32 reason; /* of an unfinished one: enum mr_unfinished_reason */
+};
+
+struct mr_record_fork {
+	struct mr_record head;
+	__u32 parent_tid;
+	__u32 pid;
+	__u32 inner_tid;
+	__u32 inner_pid;
+	char name[MR_BPF_COMM_BYTES];
+};
+
+struct mr_record_exec {
+	struct mr_record head;
+	__u32 old_tid;
+	__u32 text_bytes;
+	char text[]; /* words, each ended by a zero byte */
+};
+
+struct mr_record_exit {
+	struct mr_record head;
+	__s32 status;
+	__u32 unused;
+};
+
+struct mr_record_task_name {
+	struct mr_record head;
+	__u32 pid;
+	__u32 unused;
+	char name[MR_BPF_COMM_BYTES];
+};
+
+struct mr_record_migrate {
+	struct mr_record head;
+	__u32 from_cpu;
+	__u32 to_cpu;
+};
+
+struct mr_record_block_io { /* detail: enum mr_block_operation */
+	struct mr_record head;
+	__u32 device;
+	__u32 bytes;
+	__u64 sector;
+	__u64 queue_ns;
+	__u64 service_ns;
+	__s32 error;
+	__u32 unused;
+};
+
+struct mr_record_major_fault {
+	struct mr_record head;
+	__u64 address;
+	__u64 duration_ns;
+};
+
+struct mr_record_interrupt { /* detail: enum mr_interrupt_kind */
+	struct mr_record head;
+	__u64 duration_ns;
+	__u32 interrupt;
+	__u32 unused;
+};
+
+struct mr_record_socket { /* detail: enum mr_direction */
+	struct mr_record head;
+	__u32 file;
+	__u32 bytes;
+};
+
+struct mr_record_signal { /* detail: enum mr_signal_stage; number: of the signal */
+	struct mr_record head;
+	__u32 sender_tid;
+	__s32 code;
+};
+
+struct mr_record_uring_submit { /* detail: opcode */
+	struct mr_record head;
+	__u64 user_data;
+	__u64 request;
+	__u32 file;
+	__u32 unused;
+};
+
+struct mr_record_uring_complete {
+	struct mr_record head;
+	__u64 user_data;
+	__u64 request;
+	__s32 result;
+	__u32 unused;
+};
+
+struct mr_record_loss {
+	struct mr_record head;
+	__u64 lost; /* of this CPU, since the beginning */
+};
+
+enum mr_file_kind {
+	MR_FILE_PATH,
+	MR_FILE_PIPE,
+	MR_FILE_ANONYMOUS,
+	MR_FILE_SOCKET,       /* of a family that is not described further */
+	MR_FILE_SOCKET_INET,  /* addresses and ports */
+	MR_FILE_SOCKET_INET6, /* likewise */
+	MR_FILE_SOCKET_UNIX,  /* the text is its own address, and that of its peer */
+};
+
+struct mr_record_file { /* detail: enum mr_file_kind; number: 1 if the file is deleted */
+	struct mr_record head;
+	__u32 file;
+	__u32 text_bytes;
+	__u64 device;
+	__u64 inode;
+	__u8 local_address[16];
+	__u8 remote_address[16];
+	__u16 local_port;
+	__u16 remote_port; /* in the order of the network */
+	__u16 protocol;    /* of the internet, or type of a unix socket */
+	__u16 unused;
+	char text[]; /* parts of the path from the last to the first, each ended by a zero byte */
+};
+
+struct mr_record_source { /* detail: enum mr_wake_context */
+	struct mr_record head;
+	__u64 source;
+	char name[MR_BPF_NAME_BYTES];
+};
+
+/* Interrupt vectors that have a tracepoint. */
+enum mr_vector_source {
+	MR_VECTOR_LOCAL_TIMER = 1,
+	MR_VECTOR_RESCHEDULE,
+	MR_VECTOR_CALL_FUNCTION,
+	MR_VECTOR_CALL_FUNCTION_SINGLE,
+	MR_VECTOR_IRQ_WORK,
+};
+
+/* ---- memory that both see ----------------------------------------------------------------------- */
+
+/* Interrupt work that is under way on a CPU, innermost last. */
+struct mr_bpf_context {
+	__u64 begin_ns;
+	__u64 source;
+	__u64 name; /* of an irq: address of its name */
+	__u32 number;
+	__u32 kind; /* enum mr_wake_context */
+};
+
+struct mr_bpf_cpu {
+	__u64 lost;          /* records for which the ring had no room */
+	__u64 lost_reported; /* of these, told by a loss record */
+	__u64 lost_syscalls; /* of these, system calls */
+	__u32 waiting;       /* traced threads that are runnable and wait for this CPU */
+	__u32 depth;         /* of contexts */
+	struct mr_bpf_context contexts[MR_BPF_CONTEXTS];
+} __attribute__((aligned(64)));
+
+struct mr_bpf_shared {
+	__u32 is_recording; /* written by the collector */
+	__u32 is_finishing; /* likewise */
+	__u32 files;        /* numbers given */
+	__u32 unused;
+	__u64 not_followed;
+	struct mr_bpf_cpu cpus[MR_BPF_CPUS];
+	__u64 traced[MR_BPF_PIDS / 64]; /* bit set: perhaps; not set: surely not */
+};
+
+/* Where a system call has a file descriptor. */
+enum mr_syscall_kind {
+	MR_SYSCALL_DESCRIPTOR = 1 << 0,       /* its first argument */
+	MR_SYSCALL_FIFTH_DESCRIPTOR = 1 << 1, /* its fifth */
+	MR_SYSCALL_RETURNS_DESCRIPTOR = 1 << 2,
+	MR_SYSCALL_CHANGES_SOCKET = 1 << 3, /* address or peer are known after it */
+	MR_SYSCALL_FUTEX = 1 << 4,
+};
+
+/* Fixed before the programs are loaded. */
+struct mr_bpf_settings {
+	__u8 record_blocked_calls;
+	__u8 no_arguments;
+	__u8 has_cast;         /* the kernel has bpf_rdonly_cast() */
+	__u8 has_switch_state; /* sched_switch tells the state */
+	__u32 yield_number;    /* of the system call sched_yield */
+	__u8 syscall_kinds[MR_BPF_SYSCALLS];
+};
+
+#endif

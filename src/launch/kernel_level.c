@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/kernel_level.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/error.h"
+#include "launch/manifest.h"
+
+/* Where perf events fail in the place of BPF, both reasons are worth knowing. */
+static void give_up(struct mr_kernel_level *level)
+{
+	mr_auto(free) char *before = mr_take(level->why);
+	if (asprintf(&level->why, "%s%s%s", before ? before : "", before ? "; " : "",
+		     mr_error_text()) < 0)
+		level->why = NULL;
+	mr_kernel_close(mr_take(level->kernel));
+	level->mode = MR_KERNEL_OFF;
+}
+
+/* Opening may raise the limit of locked memory, for old kernels; the program is to have its own. */
+void mr_kernel_level_open(struct mr_kernel_level *level, const struct mr_kernel_options *options)
+{
+	struct mr_kernel_status status;
+	struct rlimit locked_memory;
+	bool is_known = getrlimit(RLIMIT_MEMLOCK, &locked_memory) == 0;
+	int result = mr_kernel_open(options, &level->kernel);
+	if (is_known)
+		setrlimit(RLIMIT_MEMLOCK, &locked_memory);
+	if (result < 0) {
+		give_up(level);
+		return;
+	}
+	mr_kernel_describe(level->kernel, &status);
+	level->mode = status.mode;
+	if (status.why_not_bpf)
+		level->why = strdup(status.why_not_bpf);
+}
+
+static int append(void *context, struct mr_packet *packet, uint32_t content_bytes, uint64_t end_ns,
+		  uint64_t discarded_events)
+{
+	return mr_drain_append(context, packet, content_bytes, end_ns, discarded_events, false);
+}
+
+void mr_kernel_level_start(struct mr_kernel_level *level, pid_t child, struct mr_drain *drain)
+{
+	const struct mr_kernel_sink sink = {.context = drain, .append = append};
+	level->drain = drain;
+	if (level->kernel && (mr_kernel_follow(level->kernel, child) < 0 ||
+			      mr_kernel_start(level->kernel, &sink) < 0))
+		give_up(level);
+}
+
+void mr_kernel_level_enable(struct mr_kernel_level *level, bool on)
+{
+	if (level->kernel)
+		mr_kernel_enable(level->kernel, on);
+}
+
+uint32_t mr_kernel_level_drain(struct mr_kernel_level *level)
+{
+	return level->kernel ? mr_kernel_drain(level->kernel) : 0;
+}
+
+void mr_kernel_level_finish(struct mr_kernel_level *level)
+{
+	if (level->kernel)
+		mr_kernel_finish(level->kernel);
+}
+
+void mr_kernel_level_flush(struct mr_kernel_level *level)
+{
+	if (level->kernel)
+		mr_kernel_flush(level->kernel);
+}
+
+void mr_kernel_level_tell(const struct mr_kernel_level *level, json_t *manifest)
+{
+	struct mr_kernel_status status;
+	if (!level->kernel) {
+		mr_manifest_set_kernel(manifest, NULL, level->why);
+		return;
+	}
+	mr_kernel_describe(level->kernel, &status);
+	mr_manifest_set_kernel(manifest, &status, level->why);
+	uint64_t *lost = level->drain->lost_by_kernel;
+	lost[MR_loss_reason_kernel_buffer_full] = 0;
+	for (uint32_t cpu = 0; status.lost_by_cpu && cpu < status.cpu_count; cpu++)
+		lost[MR_loss_reason_kernel_buffer_full] += status.lost_by_cpu[cpu];
+	lost[MR_loss_reason_kernel_task_not_followed] = status.not_followed;
+	lost[MR_loss_reason_kernel_nesting] = status.nested;
+}
+
+void mr_kernel_level_close(struct mr_kernel_level *level)
+{
+	mr_kernel_close(mr_take(level->kernel));
+	free(mr_take(level->why));
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/privilege.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/vector.h"
+
+/* ---- leaving sudo ----------------------------------------------------------------------------------- */
+
+/* Digits and nothing else; the highest number means "no user". */
+static bool parse_id(const char *text, uint32_t *ret_id)
+{
+	uint64_t id = 0;
+	const char *at = text;
+	for (; at && *at >= '0' && *at <= '9' && id < UINT32_MAX; at++)
+		id = id * 10 + (uint64_t)(*at - '0');
+	if (!at || at == text || *at || id >= UINT32_MAX)
+		return false;
+	*ret_id = (uint32_t)id;
+	return true;
+}
+
+static int set_groups(uid_t uid, gid_t gid)
+{
+	const struct passwd *user = getpwuid(uid);
+	int result = user ? initgroups(user->pw_name, gid) : setgroups(1, &gid);
+	return result == 0 ? 0 : mr_fail_errno(errno, "cannot take on the groups of user %u", uid);
+}
+
+/* Of what we may use, keeps what the kernel level needs. */
+static int limit_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	if (syscall(SYS_capget, &header, data) < 0)
+		return mr_fail_errno(errno, "cannot read our capabilities");
+	uint64_t wanted = UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON;
+	for (size_t i = 0; i < mr_countof(data); i++) {
+		data[i].permitted &= (uint32_t)(wanted >> 32 * i);
+		data[i].effective = data[i].permitted;
+		data[i].inheritable = 0;
+	}
+	if (syscall(SYS_capset, &header, data) < 0)
+		return mr_fail_errno(errno, "cannot give up our capabilities");
+	return 0;
+}
+
+static int become(uid_t uid, gid_t gid)
+{
+	int result = set_groups(uid, gid);
+	if (result < 0)
+		return result;
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setresgid(gid, gid, gid) < 0 ||
+	    setresuid(uid, uid, uid) < 0)
+		return mr_fail_errno(errno, "cannot become user %u", uid);
+	prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
+	result = limit_capabilities();
+	if (result == 0 && setuid(0) == 0)
+		result = mr_fail(EPERM, "cannot give up being root");
+	return result;
+}
+
+int mr_privilege_leave_sudo(void)
+{
+	const char *user = getenv("SUDO_UID"), *group = getenv("SUDO_GID");
+	uint32_t uid, gid;
+	if (geteuid() != 0 || (!user && !group))
+		return 0;
+	if (!parse_id(user, &uid) || !parse_id(group, &gid))
+		return mr_fail(EINVAL,
+			       "SUDO_UID and SUDO_GID do not say who ran sudo: --as-root runs the "
+			       "program as root");
+	return uid == 0 ? 0 : become(uid, gid);
+}
+
+/* ---- the environment --------------------------------------------------------------------------------- */
+
+/* A process with capabilities is one that others may not look into; its own files in /proc belong to
+ * root. It may say that it does not mind. */
+static FILE *open_own_environment(void)
+{
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	FILE *file = fopen("/proc/self/environ", "re");
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	return file;
+}
+
+char **mr_privilege_environment(void)
+{
+	mr_vec(char *) variables = {0};
+	if (!getauxval(AT_SECURE))
+		return environ;
+	mr_auto(close_file) FILE *file = open_own_environment();
+	if (!file)
+		return environ;
+	char *variable = NULL;
+	for (size_t capacity = 0; getdelim(&variable, &capacity, 0, file) > 0; capacity = 0) {
+		if (mr_vec_push(&variables, variable) < 0)
+			return NULL;
+		variable = NULL;
+	}
+	free(variable);
+	return mr_vec_push(&variables, (char *)NULL) < 0 ? NULL : variables.items;
+}

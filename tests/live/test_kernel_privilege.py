@@ -1,0 +1,506 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel level and privilege: what is permitted is used, nothing more is kept, the program gets none of
+it, and where nothing is permitted the program runs and the trace says why."""
+
+import ctypes
+import grp
+import json
+import os
+import pwd
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+from kernel import bpf_program_exists, bpf_programs_of, why_not
+from support import (BUILD, MILLRACE, SKIPPED, LiveTest, count, dump, info, manifest, program, run,
+                     wait_until)
+
+IS_ROOT = os.geteuid() == 0
+NOBODY = pwd.getpwnam("nobody")
+NO_SUCH_USER = 54321
+PYTHON = "/usr/bin/python3"  # which everybody may execute
+CAPABILITIES = 1 << 39 | 1 << 38  # BPF, PERFMON
+IDENTITY = ["sh", "-c", "id -u; id -g; id -G; grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status"]
+NO_CAPABILITIES = ["0000000000000000"] * 4
+
+SECCOMP_NUMBERS = {"bpf": 321, "perf_event_open": 298} if os.uname().machine == "x86_64" else \
+                  {"bpf": 280, "perf_event_open": 241}
+
+
+def refuse(error, *calls):
+    """A preexec_fn: these system calls fail from now on."""
+    def install():
+        libc = ctypes.CDLL(None, use_errno=True)
+        filters = [(0x20, 0, 0, 0)]  # load the number
+        for i, call in enumerate(calls):
+            filters.append((0x15, len(calls) - i, 0, SECCOMP_NUMBERS[call]))
+        filters += [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, 0x00050000 | error)]  # allow; refuse
+        code = b"".join(struct.pack("HBBI", *each) for each in filters)
+        buffer = ctypes.create_string_buffer(code, len(code))
+        rules = struct.pack("HxxxxxxQ", len(filters), ctypes.addressof(buffer))
+        if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, ctypes.c_char_p(rules), 0, 0) != 0:
+            os._exit(99)
+    return install
+
+
+def without_privilege(*command, uid=NOBODY.pw_uid):
+    if not IS_ROOT:
+        return list(command)
+    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *command]
+
+
+class PrivilegeTest(LiveTest):
+    """Has a folder that everybody may enter, with a copy of millrace in it."""
+
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.folder, 0o755)
+        os.mkdir(self.path("bin"))
+        for name in "millrace", "libmillrace.so":
+            shutil.copy(os.path.join(BUILD, name), self.path("bin"))
+        self.millrace = self.path("bin/millrace")
+        os.mkdir(self.path("home"))
+        if IS_ROOT:
+            os.chown(self.path("home"), NOBODY.pw_uid, NOBODY.pw_gid)
+        self.trace = self.path("home/trace.mill")
+
+    def kernel_level(self):
+        return manifest(self.trace)["kernel_level"]
+
+    def check_mode(self, mode, reason=None):
+        level = self.kernel_level()
+        self.assertEqual(level["mode"], mode, level["reason"])
+        if reason is None:
+            self.assertIsNone(level["reason"])
+        else:
+            self.assertRegex(level["reason"], reason)
+        self.assertEqual("kernel" in manifest(self.trace)["levels"], mode != "off")
+
+
+@unittest.skipUnless(IS_ROOT and not why_not(), why_not() or "needs root")
+class Sudo(PrivilegeTest):
+    def record_through_sudo(self, *command, uid=NOBODY.pw_uid, gid=NOBODY.pw_gid, options=()):
+        environment = {**os.environ, "SUDO_UID": str(uid), "SUDO_GID": str(gid)}
+        return run(self.millrace, "record", "-o", self.trace, *options, "--", *command, env=environment)
+
+    def check_identity(self, result, uid, gid, groups, capabilities):
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = result.stdout.splitlines()
+        self.assertEqual((int(lines[0]), int(lines[1])), (uid, gid))
+        self.assertEqual({int(group) for group in lines[2].split()}, set(groups))
+        self.assertEqual([line.split()[1] for line in lines[3:]], capabilities)
+
+    def check_owner(self, uid, gid):
+        for folder, folders, files in os.walk(self.trace):
+            for name in [".", *folders, *files]:
+                status = os.lstat(os.path.join(folder, name))
+                self.assertEqual((status.st_uid, status.st_gid, status.st_mode & 0o77), (uid, gid, 0), name)
+
+    def test_user(self):
+        result = self.record_through_sudo(*IDENTITY)
+        self.check_identity(result, NOBODY.pw_uid, NOBODY.pw_gid,
+                            os.getgrouplist("nobody", NOBODY.pw_gid), NO_CAPABILITIES)
+        self.check_owner(NOBODY.pw_uid, NOBODY.pw_gid)
+        self.check_mode("bpf")
+
+    def test_groups(self):
+        """The groups are those of the user, not of root."""
+        for entry in pwd.getpwall():
+            groups = os.getgrouplist(entry.pw_name, entry.pw_gid)
+            if entry.pw_uid == 0 or len(groups) < 2:
+                continue
+            os.chown(self.path("home"), entry.pw_uid, entry.pw_gid)
+            result = self.record_through_sudo(*IDENTITY, uid=entry.pw_uid, gid=entry.pw_gid)
+            self.check_identity(result, entry.pw_uid, entry.pw_gid, groups, NO_CAPABILITIES)
+            return
+        self.skipTest("no user here is in two groups: " + ", ".join(each.gr_name for each in grp.getgrall()))
+
+    def test_user_without_a_name(self):
+        os.chown(self.path("home"), NO_SUCH_USER, NO_SUCH_USER)
+        result = self.record_through_sudo(*IDENTITY, uid=NO_SUCH_USER, gid=NO_SUCH_USER)
+        self.check_identity(result, NO_SUCH_USER, NO_SUCH_USER, [NO_SUCH_USER], NO_CAPABILITIES)
+        self.check_owner(NO_SUCH_USER, NO_SUCH_USER)
+
+    def test_recorder(self):
+        """The recorder keeps two capabilities, in no way that an exec would pass on, and is nobody else."""
+        environment = {**os.environ, "SUDO_UID": str(NOBODY.pw_uid), "SUDO_GID": str(NOBODY.pw_gid)}
+        record = subprocess.Popen([self.millrace, "record", "-q", "-o", self.trace, "--", "sh", "-c",
+                                   "echo started; read line"],
+                                  env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(record.stdout.readline(), "started\n")
+        with open(f"/proc/{record.pid}/status") as file:
+            status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+        record.communicate("\n", timeout=20)
+        self.assertEqual(set(status["Uid"].split()), {str(NOBODY.pw_uid)})
+        self.assertEqual(set(status["Gid"].split()), {str(NOBODY.pw_gid)})
+        self.assertEqual([int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")],
+                         [0, CAPABILITIES, CAPABILITIES, 0])
+        self.assertEqual(record.returncode, 0)
+
+    def test_as_root(self):
+        result = self.record_through_sudo("id", "-u", options=["--as-root"])
+        self.assertEqual((result.returncode, result.stdout), (0, "0\n"))
+        self.check_owner(0, 0)
+
+    def test_root_ran_sudo(self):
+        result = self.record_through_sudo("id", "-u", uid=0, gid=0)
+        self.assertEqual((result.returncode, result.stdout), (0, "0\n"))
+
+    def test_without_the_kernel_level(self):
+        result = self.record_through_sudo(*IDENTITY, options=["--levels", "dataflow"])
+        self.check_identity(result, NOBODY.pw_uid, NOBODY.pw_gid,
+                            os.getgrouplist("nobody", NOBODY.pw_gid), NO_CAPABILITIES)
+        self.check_owner(NOBODY.pw_uid, NOBODY.pw_gid)
+
+    def test_nonsense(self):
+        """Who cannot be told does not become root instead."""
+        for uid, gid in (("", "1"), ("1", ""), ("x", "1"), ("1", "x"), ("-1", "1"), (" 1", "1"), ("1 ", "1"),
+                         ("0x1", "1"), ("4294967295", "1"), ("1", "4294967295"), ("4294967296", "1"),
+                         ("18446744073709551617", "1"), ("1\n", "1"), ("root", "root")):
+            result = self.record_through_sudo("touch", self.path("ran"), uid=uid, gid=gid)
+            self.assertEqual(result.returncode, 125, (uid, gid))
+            self.assertIn("do not say who ran sudo", result.stderr)
+            self.assertFalse(os.path.exists(self.trace))
+            self.assertFalse(os.path.exists(self.path("ran")))
+        environment = {**os.environ, "SUDO_GID": "1"}
+        result = run(self.millrace, "record", "-o", self.trace, "--", "true", env=environment)
+        self.assertEqual(result.returncode, 125)
+
+    def test_planted_links(self):
+        """In a folder of the user's, a name may lead anywhere: only where the user could go himself."""
+        secret = self.path("secret")
+        os.mkdir(secret, 0o700)
+        self.assertEqual(os.stat(secret).st_uid, 0)
+        os.symlink(secret, self.path("home/link"))
+        os.symlink(self.path("secret/new.mill"), self.path("home/dangling.mill"))
+        os.symlink(secret, self.path("home/folder.mill"))
+        for name in "home/link/trace.mill", "home/dangling.mill", "home/folder.mill":
+            self.trace = self.path(name)
+            result = self.record_through_sudo("touch", self.path("home/ran"))
+            self.assertEqual(result.returncode, 125, name)
+            self.assertFalse(os.path.exists(self.path("home/ran")))
+        self.assertEqual(os.listdir(secret), [])
+
+    def test_exchanged_folder(self):
+        """The user exchanges the trace's folders for links while it is recorded: nothing of root's is
+        written."""
+        target = self.path("target")
+        os.mkdir(target)
+        script = f"cd {self.path('home')}; mv trace.mill moved.mill; ln -s {target} trace.mill; " \
+                 f"mv moved.mill/ctf moved.mill/old; ln -s {target} moved.mill/ctf; sleep 0.2"
+        result = self.record_through_sudo("sh", "-c", script)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(os.listdir(target), [])
+        self.assertTrue(os.path.exists(self.path("home/moved.mill/manifest.json")))
+
+    def test_folder_of_others(self):
+        self.trace = self.path("trace.mill")  # where the user may not write
+        result = self.record_through_sudo("true")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("Permission denied", result.stderr)
+
+
+@unittest.skipUnless(IS_ROOT and not why_not() and shutil.which("setcap"),
+                     why_not() or "needs root and setcap")
+class FileCapabilities(PrivilegeTest):
+    def record_with(self, capabilities, *command, options=(), **keywords):
+        subprocess.run(["setcap", capabilities, self.millrace], check=True)
+        return run(*without_privilege(self.millrace, "record", "-o", self.trace, *options, "--", *command),
+                   **keywords)
+
+    def test_program_has_none(self):
+        result = self.record_with("cap_bpf,cap_perfmon+ep", *IDENTITY)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = result.stdout.splitlines()
+        self.assertEqual(lines[0], str(NOBODY.pw_uid))
+        self.assertEqual([line.split()[1] for line in lines[3:]], NO_CAPABILITIES)
+        self.check_mode("bpf")
+        self.assertEqual(os.stat(self.trace).st_uid, NOBODY.pw_uid)
+
+    def test_environment(self):
+        """The dynamic linker hides such variables from a program with capabilities; not from ours."""
+        wanted = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": "/nowhere", "TMPDIR": "/nowhere",
+                  "GCONV_PATH": "/nowhere", "LD_PRELOAD": "libdl.so.2", "EMPTY": "", "LINES": "a\nb"}
+        result = self.record_with("cap_bpf,cap_perfmon+ep", "env", "-0", env=wanted)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found = dict(line.split("=", 1) for line in result.stdout.split("\0") if line)
+        preload = found.pop("LD_PRELOAD").split(":")
+        self.assertEqual(preload, [self.path("bin/libmillrace.so"), wanted.pop("LD_PRELOAD")])
+        self.assertLessEqual(wanted.items(), found.items())
+        self.check_mode("bpf")
+
+    def test_one_is_missing(self):
+        for capabilities in "cap_bpf+ep", "cap_perfmon+ep":
+            result = self.record_with(capabilities, "echo", "ran", options=["--levels", "kernel"])
+            self.assertEqual((result.returncode, result.stdout), (0, "ran\n"))
+            self.assertIn("setcap cap_bpf,cap_perfmon+ep", result.stderr)
+            self.assertNotEqual(self.kernel_level()["mode"], "bpf")
+            shutil.rmtree(self.trace)
+
+    def test_doctor(self):
+        def doctor():
+            result = run(*without_privilege(self.millrace, "doctor", "--json"), cwd=self.path("home"))
+            return {each["name"]: each for each in json.loads(result.stdout)["capabilities"]}
+        before = doctor()
+        self.assertEqual((before["kernel"]["state"], before["privileges"]["state"]), ("degraded", "missing"))
+        remedy = before["privileges"]["remedy"]
+        self.assertIn("lacks CAP_BPF and CAP_PERFMON", before["privileges"]["reason"])
+        subprocess.run(remedy.removeprefix("sudo "), shell=True, check=True)
+        after = doctor()
+        self.assertEqual((after["kernel"]["state"], after["privileges"]["state"]), ("ok", "ok"))
+
+
+FAMILY = """
+import os, threading, time
+print(os.getpid())
+for _ in range(3):
+    child = os.fork()
+    if child == 0:
+        time.sleep(0.01)
+        os._exit(0)
+    print(child)
+    os.waitpid(child, 0)
+thread = threading.Thread(target=lambda: [time.sleep(0.002) for _ in range(20)])
+thread.start()
+print(thread.native_id)
+thread.join()
+"""
+
+
+class Unprivileged(PrivilegeTest):
+    def record_plainly(self, *command, options=(), **keywords):
+        return run(*without_privilege(self.millrace, "record", "-o", self.trace, *options, "--", *command),
+                   **keywords)
+
+    def test_no_noise(self):
+        result = self.record_plainly("echo", "ran")
+        self.assertEqual((result.returncode, result.stdout), (0, "ran\n"))
+        self.assertNotIn("kernel", result.stderr)
+        self.check_mode("perf", "setcap cap_bpf,cap_perfmon")
+
+    def test_asked_for(self):
+        result = self.record_plainly("echo", "ran", options=["--levels", "kernel"])
+        self.assertEqual((result.returncode, result.stdout), (0, "ran\n"))
+        self.assertEqual(len(re.findall("setcap cap_bpf,cap_perfmon", result.stderr)), 1)
+        result = self.record_plainly("echo", "ran", options=["-q", "-o", self.trace + "2"])
+        self.assertEqual(result.stderr, "")
+
+    def test_life(self):
+        """Every task is born and ends, under its name, and sleeps as often as it did."""
+        result = self.record_plainly(PYTHON, "-c", FAMILY)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        pid, *others = [int(line) for line in result.stdout.split()]
+        events = dump(self.trace)
+        fields = {name: [event["fields"] for event in events if event["event"] == "kernel_" + name]
+                  for name in ("fork", "exec", "exit", "switch", "task_name")}
+        self.assertEqual([birth["tid"] for birth in fields["fork"]], [pid, *others])
+        self.assertEqual([birth["parent_tid"] for birth in fields["fork"]][1:], [pid] * 4)
+        self.assertEqual([birth["pid"] for birth in fields["fork"]], [pid, *others[:3], pid])
+        self.assertEqual({birth["name"] for birth in fields["fork"]},
+                         {"millrace", "python3"})
+        self.assertEqual([each["tid"] for each in fields["exec"]], [pid])
+        self.assertEqual(sorted(end["tid"] for end in fields["exit"]), sorted([pid, *others]))
+        left = [switch for switch in fields["switch"] if switch["previous_tid"] == others[3]]
+        self.assertGreaterEqual(sum(switch["reason"] != "preempted" for switch in left), 20)
+        self.assertFalse(manifest(self.trace)["unseen_processes_possible"])
+        self.check_against_babeltrace(self.trace)
+
+    def test_on_cpu(self):
+        """What lies between a switch in and the next switch out is the time on a CPU."""
+        result = self.record_plainly(PYTHON, "-c", """
+import os, time
+for _ in range(20):
+    end = time.thread_time_ns() + 5000000
+    while time.thread_time_ns() < end:
+        pass
+    time.sleep(0.001)
+print(os.getpid(), time.thread_time_ns())""")
+        tid, ran = [int(word) for word in result.stdout.split()]
+        total, since = 0, None
+        for event in dump(self.trace):
+            if event["event"] == "kernel_switch" and event["fields"]["next_tid"] == tid:
+                since = event["ns"]
+            elif event["event"] == "kernel_switch" and event["fields"]["previous_tid"] == tid:
+                total += event["ns"] - since
+            elif event["event"] == "kernel_exit" and event["fields"]["tid"] == tid:
+                total += event["ns"] - since
+        self.assertGreaterEqual(total, ran * 0.98)  # the switches themselves count for neither side
+        self.assertLess(total, ran * 1.02 + 20000000)  # it also ended
+
+    def test_lost(self):
+        """A ring too small: what was lost is counted, and all else is there."""
+        result = self.record_plainly(PYTHON, "-c", """
+import os, signal, threading
+record = os.getppid()
+os.kill(record, signal.SIGSTOP)
+lock, other = threading.Semaphore(0), threading.Semaphore(0)
+def answer():
+    for _ in range(5000):
+        lock.acquire()
+        other.release()
+thread = threading.Thread(target=answer)
+thread.start()
+for _ in range(5000):
+    lock.release()
+    other.acquire()
+thread.join()
+os.kill(record, signal.SIGCONT)
+""", options=["--kernel-buffer", "64K"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lost = sum(self.kernel_level()["lost_by_cpu"])
+        told = sum(event["fields"]["count"] for event in dump(self.trace) if event["event"] == "loss")
+        self.assertGreater(lost, 1000)
+        self.assertEqual((told, manifest(self.trace)["losses"]["by_reason"]["kernel_buffer_full"]),
+                         (lost, lost))
+        self.assertTrue(manifest(self.trace)["unseen_processes_possible"])
+
+
+class Refused(PrivilegeTest):
+    """The kernel says no, in all its ways: the program runs, other levels are recorded."""
+
+    def check(self, mode, reason, *prefix, **keywords):
+        result = run(*prefix, self.millrace, "record", "-o", self.trace, "--", program("load"), "1", "100",
+                     **keywords)
+        self.assertEqual((result.returncode, result.stdout), (0, "100\n"), result.stderr)
+        self.check_mode(mode, reason)
+        self.assertEqual(count(dump(self.trace), "node_instant"), 100)
+        self.assertNotIn("kernel", result.stderr)
+        shutil.rmtree(self.trace)
+
+    def test_seccomp(self):
+        for error in 1, 38:  # EPERM, ENOSYS
+            self.check("off", "bpf.*perf_event_open is refused",
+                       preexec_fn=refuse(error, "bpf", "perf_event_open"))
+
+    @unittest.skipUnless(IS_ROOT, "needs root")
+    def test_seccomp_without_bpf(self):
+        for error in 1, 38:
+            self.check("perf", r"bpf\(\)", preexec_fn=refuse(error, "bpf"))
+
+    def test_said_once(self):
+        result = run(self.millrace, "record", "-o", self.trace, "--levels", "kernel,dataflow", "--", "true",
+                     preexec_fn=refuse(1, "bpf", "perf_event_open"))
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr.count("the kernel level was not recorded: "), 1, result.stderr)
+        self.assertIn("perf_event_open", str(info(self.trace)["findings"][0]["sentences"]))
+
+    @unittest.skipUnless(IS_ROOT, "hiding a file needs root")
+    def test_no_type_information(self):
+        hide = 'mount -t tmpfs tmpfs /sys/kernel/btf && exec "$@"'
+        self.check("perf", "/sys/kernel/btf/vmlinux", "unshare", "-m", "sh", "-c", hide, "sh")
+
+    @unittest.skipUnless(IS_ROOT, "hiding a file needs root")
+    def test_paranoid(self):
+        with open(self.path("three"), "w") as file:
+            file.write("3\n")
+        hide = f'mount --bind {self.path("three")} /proc/sys/kernel/perf_event_paranoid && exec "$@"'
+        self.check("off", "sysctl kernel.perf_event_paranoid=2", "unshare", "-m", "sh", "-c", hide, "sh",
+                   preexec_fn=refuse(13, "bpf", "perf_event_open"))
+
+
+@unittest.skipIf(why_not(), why_not())
+class Session(PrivilegeTest):
+    def test_recorder_killed(self):
+        """The program runs to its end, nothing stays in the kernel, and what was written is kept."""
+        record = subprocess.Popen([self.millrace, "record", "-q", "-o", self.trace, "--", "sh", "-c",
+                                   "echo started; for i in 1 2 3 4 5; do sleep 0.5; done; echo done"],
+                                  stdout=subprocess.PIPE, text=True)
+        self.assertEqual(record.stdout.readline(), "started\n")
+        time.sleep(1.5)  # packets are written when they are a second old
+        programs = bpf_programs_of(record.pid)
+        self.assertGreater(len(programs), 5)
+        self.assertTrue(all(map(bpf_program_exists, programs)))
+        record.send_signal(signal.SIGKILL)
+        self.assertEqual(record.communicate(timeout=20)[0], "done\n")
+        self.assertTrue(wait_until(lambda: not any(map(bpf_program_exists, programs))), "programs are left")
+        health = str(info(self.trace)["findings"][0]["sentences"])
+        self.assertIn("its trace was recovered", health)
+        self.assertIn("kernel", health)
+        self.assertGreater(count(dump(self.trace), "kernel_switch"), 3)
+        self.assertEqual(manifest(self.trace)["state"], "recovered")
+        self.check_against_babeltrace(self.trace)
+
+    def test_ended(self):
+        record = subprocess.Popen([self.millrace, "record", "-q", "-o", self.trace, "--", "sleep", "0.5"])
+        self.assertTrue(wait_until(lambda: os.path.exists(self.trace)))
+        time.sleep(0.2)
+        programs = bpf_programs_of(record.pid)
+        self.assertGreater(len(programs), 5)
+        self.assertEqual(record.wait(timeout=20), 0)
+        self.assertTrue(wait_until(lambda: not any(map(bpf_program_exists, programs))), "programs are left")
+
+    def times(self, name):
+        return [event["ns"] for event in dump(self.trace) if event["event"] == name]
+
+    def test_delay_and_duration(self):
+        result = run(self.millrace, "record", "-o", self.trace, "--delay", "300ms", "--duration", "300ms",
+                     "--", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; done")
+        self.assertEqual(result.returncode, 0)
+        births, switches = self.times("kernel_fork"), self.times("kernel_switch")
+        self.assertEqual(len(births), 10)  # tasks are followed all the time
+        self.assertGreater(len(switches), 4)
+        self.assertGreater(switches[0] - births[0], 290000000)
+        self.assertLess(switches[-1] - births[0], 700000000)
+        self.assertEqual([len(self.times("kernel_exit"))], [10])
+
+    def test_snapshot(self):
+        record = subprocess.Popen([self.millrace, "record", "-q", "-o", self.trace, "--", "sh", "-c",
+                                   "sleep 0.1; echo started; read line"], text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(record.stdout.readline(), "started\n")
+        taken = run(self.millrace, "snapshot", self.trace)
+        self.assertEqual(taken.returncode, 0, taken.stderr)
+        record.communicate("\n", timeout=20)
+        snapshot = os.path.join(self.trace, "snapshot-1.mill")
+        events = dump(snapshot)
+        self.assertEqual(count(events, "kernel_fork"), 2)
+        self.assertEqual(count(events, "kernel_exit"), 1)
+        self.assertGreater(count(events, "kernel_switch"), 3)
+        self.assertEqual(manifest(snapshot)["kernel_level"]["mode"], "bpf")
+        self.check_against_babeltrace(snapshot)
+
+    def test_flight_recorder(self):
+        """Of events the newest are kept, of both clocks alike; of the life of tasks everything."""
+        result = run(self.millrace, "record", "-o", self.trace, "--last", "1s", "--", "sh", "-c",
+                     f"for i in 1 2 3 4 5; do sleep 0.5; {program('load')} 1 1000; done")
+        self.assertEqual(result.returncode, 0)
+        births, ends = self.times("kernel_fork"), self.times("kernel_exit")
+        self.assertEqual((len(births), len(ends)), (16, 16))  # each `load` has two threads
+        for name in "kernel_switch", "node_instant":
+            times = self.times(name)
+            self.assertGreater(len(times), 5)
+            self.assertGreater(times[0], ends[-1] - 1700000000, name)
+            self.assertGreater(times[-1], ends[-1] - 200000000, name)
+
+    def test_level_not_wanted(self):
+        result = run(self.millrace, "record", "-o", self.trace, "--levels", "dataflow", "--", "true")
+        self.assertEqual(result.returncode, 0)
+        self.check_mode("off")
+        self.assertFalse([each for each in dump(self.trace) if each["event"].startswith("kernel_")])
+        self.assertTrue(manifest(self.trace)["unseen_processes_possible"])
+
+    def test_limits_of_the_program(self):
+        script = ["sh", "-c", "ulimit -Sl; ulimit -Hl; ulimit -Sn; ulimit -Hn"]
+        plain = run("prlimit", "--memlock=65536:131072", *script)
+        traced = run("prlimit", "--memlock=65536:131072", self.millrace, "record", "-q", "-o", self.trace,
+                     "--", *script)
+        self.assertEqual(traced.stdout, plain.stdout)
+        self.check_mode("bpf")
+
+    def test_descriptors_of_the_program(self):
+        traced = run(self.millrace, "record", "-q", "-o", self.trace, "--", "ls", "/proc/self/fd")
+        self.assertEqual(traced.stdout.split(), ["0", "1", "2", "3"])
+        self.check_mode("bpf")
+
+
+if __name__ == "__main__":
+    if os.environ.get("SANITIZED"):
+        print("a library built with a sanitizer cannot be preloaded")
+        sys.exit(SKIPPED)
+    unittest.main()
