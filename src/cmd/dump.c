@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "cmd/command.h"
 #include "cmd/trace_argument.h"
+#include "import/import.h"
 #include "model/survey.h"
 
 enum {
@@ -77,6 +78,25 @@ static enum mr_id_kind id_kind(const struct mr_event *event, const struct field 
 						      : MR_ID_none;
 }
 
+/* Of the kernel level's numbers: the name of a system call, or of the thread at that time. */
+static uint32_t kernel_name(const struct mr_survey *survey, const struct mr_event *event,
+			    const struct field *field)
+{
+	const struct mr_definitions *definitions = &survey->definitions;
+	size_t length = strlen(field->desc->name);
+
+	if (strcmp(field->desc->name, "number") == 0 &&
+	    event->desc->id != MR_EVENT_kernel_interrupt)
+		return field->bits < definitions->system_calls.count
+			       ? definitions->system_calls.items[field->bits]
+			       : 0;
+	/* Not the one it has in a namespace of its own. */
+	if (length < 3 || strcmp(field->desc->name + length - 3, "tid") != 0 ||
+	    strcmp(field->desc->name, "inner_tid") == 0)
+		return 0;
+	return mr_task_name_at(&survey->tasks, (uint32_t)field->bits, (int64_t)event->ticks);
+}
+
 /* The text that an id stands for; NULL if the field is no id or it is not defined. */
 static const char *id_text(const struct mr_survey *survey, const struct mr_event *event,
 			   const struct field *field)
@@ -85,6 +105,10 @@ static const char *id_text(const struct mr_survey *survey, const struct mr_event
 	enum mr_id_kind kind = id_kind(event, field);
 	uint32_t process, track, string = 0, id = (uint32_t)field->bits;
 
+	if (kind == MR_ID_none && event->desc->level == MR_LEVEL_kernel)
+		string = kernel_name(survey, event, field);
+	if (string)
+		return mr_survey_text(survey, string);
 	if (kind == MR_ID_none || id == 0)
 		return NULL;
 	mr_survey_find(survey, event->context, &process, &track);
@@ -198,9 +222,13 @@ static void print_text(const struct mr_survey *survey, const struct mr_event *ev
 	const int64_t second = 1000000000;
 	int64_t since_ns = ns - survey->first_ns;
 
-	printf("[%" PRId64 ".%09" PRId64 "] (+%" PRId64 ".%09" PRId64 ") %u/%u %s: { ",
-	       since_ns / second, since_ns % second, delta_ns / second, delta_ns % second,
-	       event->context->pid, event->context->tid, event->desc->name);
+	printf("[%" PRId64 ".%09" PRId64 "] (+%" PRId64 ".%09" PRId64 ") ", since_ns / second,
+	       since_ns % second, delta_ns / second, delta_ns % second);
+	if (event->desc->level == MR_LEVEL_kernel)
+		printf("CPU %u ", event->context->tid);
+	else
+		printf("%u/%u ", event->context->pid, event->context->tid);
+	printf("%s: { ", event->desc->name);
 	print_fields(survey, event);
 	puts(event->desc->field_count ? " }" : "}");
 }
@@ -344,7 +372,7 @@ static int run(int count, char **operands)
 
 	signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
 	if (result == 0)
-		result = mr_trace_open(path, &trace);
+		result = mr_import_open(path, &trace);
 	if (result < 0)
 		return result;
 	result = dump(trace);
@@ -359,9 +387,11 @@ const struct mr_command mr_command_dump = {
 	.description =
 		"Prints the events of all threads in order of time, one per line: seconds since "
 		"the "
-		"trace began, time since the line before, process and thread, the event and its "
-		"fields. Ids are followed by what they stand for.\n\n"
-		"TRACE defaults to the newest *.mill in the current folder.",
+		"trace began, time since the line before, process and thread (or CPU), the event "
+		"and its fields. Ids are followed by what they stand for.\n\n"
+		"TRACE is a trace folder, or a trace of PyTorch's profiler or any other in the "
+		"Chrome "
+		"format; it defaults to the newest *.mill in the current folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

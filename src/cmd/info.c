@@ -34,7 +34,9 @@ const struct mr_command mr_command_info = {
 	.description =
 		"Shows what ran, whether anything is missing from the trace or damaged, and what "
 		"is in it: events, processes, clocks and how exactly they are known.\n\n"
-		"TRACE defaults to the newest *.mill in the current folder.",
+		"TRACE is a trace folder, or a trace of PyTorch's profiler or any other in the "
+		"Chrome "
+		"format; it defaults to the newest *.mill in the current folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -22,7 +22,12 @@ static const struct mr_example examples[] = {
 
 static int run(int count, char **operands)
 {
-	static mr_analysis *const analyses[] = {mr_analyse_health, mr_analyse_operations, NULL};
+	static mr_analysis *const analyses[] = {
+		mr_analyse_health,       mr_analyse_devices,      mr_analyse_device_operations,
+		mr_analyse_calls,        mr_analyse_operations,   mr_analyse_memory,
+		mr_analyse_threads,      mr_analyse_waits,        mr_analyse_preemption,
+		mr_analyse_system_calls, mr_analyse_input_output, NULL,
+	};
 
 	return mr_present(count, operands, analyses, given.json, true);
 }
@@ -31,13 +36,17 @@ const struct mr_command mr_command_report = {
 	.name = "report",
 	.summary = "show where the time went",
 	.operands = "[TRACE]",
-	.description = "Shows what ran, the trace's health, and then where the time went: by node, "
-		       "by type of "
-		       "operation and by thread; steps; runtime calls; device operations.\n\n"
+	.description = "Shows what ran, the trace's health, and then where the time went: devices, "
+		       "busy and idle; "
+		       "device operations; runtime calls; the dataflow graph by node, by type "
+		       "of operation and by thread; steps; memory; threads, what they waited for "
+		       "and who had the CPU they wanted; system calls; disks and sockets.\n\n"
 		       "Self time is an operation's time without the operations nested in it; the "
 		       "self times "
 		       "sum to the whole. Percentiles are exact.\n\n"
-		       "TRACE defaults to the newest *.mill in the current folder.",
+		       "TRACE is a trace folder, or a trace of PyTorch's profiler or any other in "
+		       "the Chrome "
+		       "format; it defaults to the newest *.mill in the current folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

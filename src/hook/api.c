@@ -58,7 +58,7 @@ static uint32_t api_device(const char *name, enum millrace_device_kind kind)
 
 static uint32_t api_queue(uint32_t device, const char *name)
 {
-	return mr_define_queue(device, mr_define_string(name));
+	return mr_define_queue(device, mr_define_string(name), MR_queue_order_unknown, false);
 }
 
 static uint64_t api_now(void)

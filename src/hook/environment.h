@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The environment of a program to be executed: the one its parent meant it to have, with the library put
- * first in LD_PRELOAD and the arena's path in MILLRACE_ARENA — or both taken out of it. Libraries that
- * others preload stay in either case, in their order.
+ * first in LD_PRELOAD and last in OPENCL_LAYERS, and the arena's path in MILLRACE_ARENA — or all of them
+ * taken out of it. Libraries that others list there stay in either case, in their order.
  *
  * The new environment stands in one piece of memory, which the caller provides and the strings of the
  * old one must outlive. No allocation, no lock: usable in vfork children and signal handlers.
  *
- *     memory ─► [ ● │ ● │ ... │ ● │ ● │ NULL ] "LD_PRELOAD=..." "MILLRACE_ARENA=..."
- *                 └───┴── old strings   └───┴──────┴──────────────┘
+ *     memory ─► [ ● │ ● │ ... │ ● │ ● │ NULL ] "LD_PRELOAD=..." ... "MILLRACE_ARENA=..."
+ *                 └───┴── old strings   └───┴──────┴──────────────────┘
  */
 #ifndef MR_HOOK_ENVIRONMENT_H
 #define MR_HOOK_ENVIRONMENT_H

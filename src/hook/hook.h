@@ -16,4 +16,7 @@ void mr_exec_prepare(void);
 /* Writes runtime_seen for each framework and GPU runtime found in the process, once for each. (seen.c) */
 void mr_seen_note(void);
 
+/* Writes what OpenCL devices had not finished when the process ends. (opencl/operations.c) */
+void mr_opencl_write_unfinished(void);
+
 #endif

@@ -34,6 +34,7 @@ __attribute__((destructor)) static void on_exit_of_process(void)
 {
 	if (!mr_arena)
 		return;
+	mr_opencl_write_unfinished();
 	mr_seen_note();
 	mr_process_end();
 }

@@ -28,6 +28,7 @@ static const char *const runtimes[] = {
 	"libamdhip64.",
 	"libhsa-runtime64.",
 	"libOpenCL.",
+	"libOpenCL-", /* as Python wheels call their own copy */
 	"libze_loader.",
 };
 

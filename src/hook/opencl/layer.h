@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The OpenCL layer: libmillrace.so stands between the program and the OpenCL loader's dispatch, for every
+ * function of the table (functions.def).
+ *
+ *     program ─► loader ─► mr_opencl_clName() ─► mr_opencl_next.clName() ─► driver
+ *                            │ begin, end: one event for the call
+ *                            └ launches: the operation's event goes into the queue's ring
+ *                                                     │ harvest: complete? four times, release
+ *                                                     ▼
+ *                                              one event for the operation
+ *
+ * The program must not see a difference:
+ *   - Queues are made to profile. That they do is hidden from a program that did not ask for it; a driver
+ *     that refuses is asked again as the program did, and the operations of that queue have no times.
+ *   - An operation for which the program wants no event gets one of ours; if it wants one, we retain
+ *     it until the operation is complete, and say one less when asked for its references.
+ *   - No command and no queue of ours ever reaches the driver, and of callbacks two: the destructor
+ *     callback of memory, which is set first and so runs last; and, where a queue is released with
+ *     work in flight, one that lets go of the events which would keep the queue and its context alive.
+ *   - No lock of ours is held while the driver may call the program back.
+ *
+ * Completion is looked for in batches, when the program waits, polls, has launched many more, or calls
+ * anything some milliseconds later (operations.c). A program that is killed or calls _exit() leaves what has
+ * completed since as launches without an operation; exit() does not.
+ *
+ * When the level is off, calls go straight through. Only what cannot be made up for later is done all the
+ * same: queues profile, and objects are kept in mind.
+ *
+ * All that changes is in *mr_opencl, which forked children find empty: to them the objects of their parent
+ * are unknown, and nothing but calls is recorded about them.
+ */
+#ifndef MR_HOOK_OPENCL_LAYER_H
+#define MR_HOOK_OPENCL_LAYER_H
+
+#include <stdatomic.h>
+
+#include "hook/opencl/handles.h"
+#include "hook/opencl/types.h"
+#include "record/interval.h"
+
+/* ---- from functions.def ------------------------------------------------------------------------- */
+
+#define CALL(type, name, parameters, arguments)        OWN(type, name, parameters, arguments)
+#define ABOUT(type, name, parameters, arguments, ...)  OWN(type, name, parameters, arguments)
+#define MAKE(type, name, parameters, arguments)        OWN(type, name, parameters, arguments)
+#define MEMORY(name, parameters, arguments, ...)       OWN(cl_mem, name, parameters, arguments)
+#define LAUNCH(kind, name, parameters, arguments, ...) OWN(cl_int, name, parameters, arguments)
+
+/* As every loader and driver has it. */
+struct mr_opencl_dispatch {
+#define OWN(type, name, parameters, arguments) type(*name) parameters;
+#define ABSENT(name)                           void *name;
+#include "hook/opencl/functions.def"
+#undef OWN
+#undef ABSENT
+};
+
+enum mr_opencl_function {
+#define OWN(type, name, parameters, arguments) MR_OPENCL_##name,
+#define ABSENT(name)                           MR_OPENCL_##name,
+#include "hook/opencl/functions.def"
+#undef OWN
+#undef ABSENT
+	MR_OPENCL_FUNCTIONS
+};
+
+/* cl_int mr_opencl_clFinish(cl_command_queue command_queue) ... */
+#define OWN(type, name, parameters, arguments) type mr_opencl_##name parameters;
+#define ABSENT(name)
+#include "hook/opencl/functions.def"
+#undef OWN
+#undef ABSENT
+
+#undef CALL
+#undef ABOUT
+#undef MAKE
+#undef MEMORY
+#undef LAUNCH
+
+_Static_assert(sizeof(struct mr_opencl_dispatch) == MR_OPENCL_FUNCTIONS * sizeof(void *),
+	       "nothing but pointers");
+
+/* ---- what the layer knows ------------------------------------------------------------------------ */
+
+enum {
+	MR_OPENCL_PROPERTIES = 33, /* 16 pairs and the end: queues with more are left as they are */
+};
+
+/* A device clock read between two reads of the user clock. */
+struct mr_opencl_bracket {
+	uint64_t before;
+	uint64_t value;
+	uint64_t after;
+};
+
+struct mr_opencl_device {
+	_Atomic uintptr_t lock; /* of what follows the line */
+	struct mr_opencl_device *next;
+	cl_device_id handle;
+	uint32_t id;
+	uint32_t clock;
+	/* ---- */
+	bool has_timer;                /* clGetDeviceAndHostTimer() works */
+	struct mr_opencl_bracket best; /* narrowest since the last sample; after 0: none */
+	uint64_t last;                 /* time of the device at the last sample; 0: none yet */
+	uint64_t window_ns;            /* a sample is due this long after it */
+	uint32_t narrowest_ticks;      /* bracket of all */
+};
+
+/* Something a queue is to do, from its launch until it is found complete. */
+struct mr_opencl_operation {
+	cl_event event;
+	uint64_t correlation;
+	uint64_t bytes;
+	uint64_t launch_ticks;          /* when the call that launched it began ... */
+	uint32_t launch_duration_ticks; /* ... and how long it took; UINT32_MAX: longer than fits */
+	uint32_t name;                  /* of its kernel */
+	uint8_t kind;                   /* enum mr_operation_kind */
+	bool is_shared;                 /* the program has the event, too */
+};
+
+/* Queues stay where they are for ever; one that is released and empty is used again. */
+struct mr_opencl_queue {
+	_Atomic uintptr_t lock; /* of what follows the line */
+	struct mr_opencl_queue *next;
+	struct mr_opencl_device *device;
+	uint32_t id;
+	bool is_in_order;
+	bool is_profiled; /* by the driver */
+	bool is_hidden;   /* ... which the program did not ask for */
+	bool is_added;    /* ... and which stands in the properties where it had given none */
+	uint32_t property_count; /* as the program gave them, with the 0 at the end ... */
+	cl_queue_properties properties[MR_OPENCL_PROPERTIES]; /* ... if is_added */
+	_Atomic uint64_t last_correlation;
+	atomic_bool is_released;
+	/* ---- a ring */
+	struct mr_opencl_operation *operations;
+	uint32_t capacity; /* a power of two */
+	uint32_t first;
+	uint32_t count;
+	uint32_t taken;      /* out of the ring, to be looked at */
+	uint32_t harvest_at; /* count at which it is worth looking */
+};
+
+struct mr_opencl_state {
+	_Atomic uint64_t next_correlation;
+	_Atomic uint64_t harvest_due_ticks; /* 0: nothing is pending */
+	_Atomic uint32_t queue_number;
+	atomic_bool is_exit_prepared;
+	atomic_bool is_exiting; /* drivers may be gone */
+	_Atomic uintptr_t lock; /* of making queues and devices */
+	_Atomic(struct mr_opencl_queue *) queues;
+	_Atomic(struct mr_opencl_device *) devices;
+	struct mr_handle_map queue_map;   /* owner: struct mr_opencl_queue */
+	struct mr_handle_map device_map;  /* owner: struct mr_opencl_device */
+	struct mr_handle_map context_map; /* value: id of its only device; 0 if it has several */
+	struct mr_handle_map kernel_map;  /* value: id of its name */
+	struct mr_handle_map event_map;   /* value: correlation; owner: queue */
+};
+
+extern struct mr_opencl_dispatch mr_opencl_next;      /* what is called behind us */
+extern uint32_t mr_opencl_names[MR_OPENCL_FUNCTIONS]; /* ids of the functions' names */
+extern struct mr_opencl_state *mr_opencl;             /* never NULL when a function is called */
+extern _Thread_local uint32_t mr_opencl_depth __attribute__((tls_model("initial-exec")));
+
+/* Memory of zeroes straight from the system, never given back; NULL if there is none. (layer.c) */
+void *mr_opencl_memory(size_t bytes);
+
+/* ---- devices.c ----------------------------------------------------------------------------------- */
+
+/* NULL if it cannot be kept. */
+struct mr_opencl_device *mr_opencl_device_find(cl_device_id handle);
+
+/* An operation was queued at this time of its device: perhaps a clock sample. */
+void mr_opencl_clock_note(struct mr_opencl_device *device,
+			  const struct mr_opencl_operation *operation, uint64_t queued);
+
+/* Writes the last samples. */
+void mr_opencl_clocks_close(void);
+
+/* ---- queues.c ------------------------------------------------------------------------------------ */
+
+/* NULL if it is not known. */
+struct mr_opencl_queue *mr_opencl_queue_find(cl_command_queue handle);
+
+/* Learns about a queue that was made behind our back, and through which something has just succeeded. */
+void mr_opencl_queue_adopt(cl_command_queue handle);
+
+/* ---- operations.c -------------------------------------------------------------------------------- */
+
+/* Keeps an operation until it is complete. Its event's reference is ours from now on. */
+void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_opencl_operation *operation);
+
+/* Writes the operations that are complete; `is_thorough`: all of them, be there ever so many. */
+void mr_opencl_harvest(struct mr_opencl_queue *queue, bool is_thorough);
+void mr_opencl_harvest_all(bool is_thorough);
+
+/* How many operations are not known to be complete. */
+uint32_t mr_opencl_count_pending(struct mr_opencl_queue *queue);
+
+/* Has the driver call us when what is still pending completes: the program may call nothing any more. */
+void mr_opencl_harvest_later(struct mr_opencl_queue *queue);
+
+/* Gives back our reference to an event, whose operation goes unrecorded if it is not complete. */
+void mr_opencl_let_go(struct mr_opencl_queue *queue, cl_event event);
+
+/* ---- events.c ------------------------------------------------------------------------------------ */
+
+/* Writes what a call or launch waits for. */
+void mr_opencl_note_waits(uint64_t correlation, cl_uint count, const cl_event *events);
+
+/* ---- memory.c ------------------------------------------------------------------------------------ */
+
+void mr_opencl_note_memory(enum mr_opencl_function function, cl_context context, cl_mem memory,
+			   uint64_t flags, uint64_t bytes);
+
+uint64_t mr_opencl_memory_bytes(cl_mem memory);
+
+/* ---- kernels.c ----------------------------------------------------------------------------------- */
+
+/* The id of a valid kernel's name. */
+uint32_t mr_opencl_kernel_name(cl_kernel kernel);
+
+/* ---- one call ------------------------------------------------------------------------------------ */
+
+struct mr_opencl_call {
+	struct mr_interval interval;
+	uint64_t correlation;
+	enum mr_opencl_function function;
+	bool is_recorded;
+};
+
+/* What a call is about. */
+struct mr_opencl_about {
+	cl_command_queue queue;
+	const void *object;
+	uint64_t bytes;
+};
+
+static inline uint64_t mr_opencl_new_correlation(void)
+{
+	return atomic_fetch_add_explicit(&mr_opencl->next_correlation, 1, memory_order_relaxed) + 1;
+}
+
+/* Begins a call; false if it is not to be recorded. `correlation` 0: none. */
+static inline bool mr_opencl_begin(struct mr_opencl_call *call, enum mr_opencl_function function,
+				   uint64_t correlation)
+{
+	call->is_recorded = mr_level_is_on(MR_LEVEL_runtime);
+	if (!call->is_recorded)
+		return false;
+	call->function = function;
+	call->correlation = correlation;
+	mr_opencl_depth++;
+	mr_interval_begin(&call->interval, MR_EVENT_runtime_call, mr_opencl_names[function],
+			  correlation);
+	return true;
+}
+
+/* After every call: looks after operations that nobody asked about for a while. */
+static inline void mr_opencl_leave(uint64_t now)
+{
+	mr_opencl_depth--;
+	uint64_t due = atomic_load_explicit(&mr_opencl->harvest_due_ticks, memory_order_relaxed);
+	if (mr_unlikely(due != 0 && now > due))
+		mr_opencl_harvest_all(false);
+}
+
+static inline void mr_opencl_end(struct mr_opencl_call *call, int64_t result)
+{
+	if (!call->is_recorded)
+		return;
+	struct mr_event_runtime_call event = {.function = mr_opencl_names[call->function],
+					      .correlation = call->correlation,
+					      .result = result};
+	mr_opencl_leave(
+		mr_call_interval_end(&call->interval, MR_EVENT_runtime_call, &event, sizeof event));
+}
+
+static inline void mr_opencl_end_about(struct mr_opencl_call *call, int64_t result,
+				       const struct mr_opencl_about *about)
+{
+	if (!call->is_recorded)
+		return;
+	const struct mr_opencl_queue *queue =
+		about->queue ? mr_opencl_queue_find(about->queue) : NULL;
+	struct mr_event_runtime_call_on event = {.function = mr_opencl_names[call->function],
+						 .correlation = call->correlation,
+						 .result = result,
+						 .queue = queue ? queue->id : 0,
+						 .object = (uintptr_t)about->object,
+						 .bytes = about->bytes};
+	mr_opencl_leave(mr_call_interval_end(&call->interval, MR_EVENT_runtime_call_on, &event,
+					     sizeof event));
+}
+
+/* For functions that return an object. */
+static inline void mr_opencl_end_made(struct mr_opencl_call *call, const void *made, cl_int error)
+{
+	mr_opencl_end_about(call, error, &(struct mr_opencl_about){.object = made});
+}
+
+#endif

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * opencl_ways SITUATION [NUMBER]: ways in which programs that use OpenCL live and end. Unless its
+ * comment says otherwise a situation launches NUMBER kernels (100 if not given), all of which have
+ * been done.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "opencl_world.h"
+
+enum {
+	KERNELS = 100,
+	BATCH = 1000,    /* kernels between two waits */
+	LONG_US = 300000 /* far longer than what is waited for takes */
+};
+
+static struct world world;
+static unsigned kernel_count = KERNELS;
+static const char *self;
+
+static void launch(const struct world *where, cl_command_queue queue, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		world_spin(where, queue, 1, 0, NULL, NULL);
+}
+
+static void work(void)
+{
+	world = world_make();
+	launch(&world, world.queue, kernel_count);
+	MUST(clFinish, world.queue);
+}
+
+/* One more kernel, which waits for an event that never comes. */
+static void hang(void)
+{
+	cl_event gate = MUST_MAKE(clCreateUserEvent, world.context);
+	world_spin(&world, world.queue, 1, 1, &gate, NULL);
+	MUST(clFlush, world.queue);
+}
+
+static int released(void)
+{
+	work();
+	world_release(&world);
+	return 0;
+}
+
+static int left(void)
+{
+	work();
+	return 3;
+}
+
+static int left_hanging(void)
+{
+	work();
+	hang();
+	return 3;
+}
+
+static int left_at_once(void)
+{
+	work();
+	_exit(4);
+}
+
+static int aborted(void)
+{
+	work();
+	abort();
+}
+
+static int crashed(void)
+{
+	work();
+	__builtin_trap(); /* PoCL has a handler for SIGSEGV */
+}
+
+static int killed(void)
+{
+	work();
+	raise(SIGKILL);
+	return 1;
+}
+
+static void *finish_hanging_queue(void *data)
+{
+	(void)data;
+	clFinish(world.queue);
+	return NULL;
+}
+
+/* The main thread waits for good; another one ends the program. */
+static void *leave(void *data)
+{
+	(void)data;
+	usleep(LONG_US);
+	exit(5);
+}
+
+static int left_by_thread(void)
+{
+	pthread_t thread;
+	work();
+	hang();
+	pthread_create(&thread, NULL, leave, NULL);
+	clFinish(world.queue);
+	return 1;
+}
+
+static int left_by_main(void)
+{
+	pthread_t thread;
+	work();
+	hang();
+	pthread_create(&thread, NULL, finish_hanging_queue, NULL);
+	usleep(LONG_US);
+	return 6;
+}
+
+static int killed_waiting(void)
+{
+	pthread_t thread;
+	work();
+	hang();
+	pthread_create(&thread, NULL, finish_hanging_queue, NULL);
+	usleep(LONG_US);
+	raise(SIGKILL);
+	return 1;
+}
+
+/* ---- children --------------------------------------------------------------------------------- */
+
+static void print_status(int status)
+{
+	printf("child: %x\n", (unsigned)status);
+}
+
+static void wait_for(pid_t child)
+{
+	int status = -1;
+	waitpid(child, &status, 0);
+	print_status(status);
+}
+
+/* Children that leave in several ways, while the parent's queue is not empty; then it goes on. */
+static int forks(void)
+{
+	work();
+	launch(&world, world.queue, kernel_count);
+	for (int i = 0; i < 3; i++) {
+		fflush(stdout);
+		pid_t child = fork();
+		if (child == 0 && i == 0)
+			_exit(7);
+		if (child == 0 && i == 1)
+			exit(8);
+		if (child == 0)
+			raise(SIGKILL);
+		wait_for(child);
+	}
+	MUST(clFinish, world.queue);
+	world_release(&world);
+	return 0;
+}
+
+/* The parent, and one program each by execve(), system() and posix_spawn(). */
+static int programs(void)
+{
+	char command[4096];
+	work();
+	fflush(stdout);
+	pid_t child = fork();
+	if (child == 0) {
+		execl(self, self, "released", NULL);
+		_exit(1);
+	}
+	wait_for(child);
+	snprintf(command, sizeof command, "'%s' left", self);
+	print_status(system(command));
+	FILE *output = popen(command, "r");
+	print_status(pclose(output));
+	world_release(&world);
+	return 0;
+}
+
+/* The same program is executed after OpenCL was used: two times the kernels. */
+static int executed(void)
+{
+	work();
+	execl(self, self, "released", NULL);
+	return 1;
+}
+
+/* OPENCL_LAYERS, as the program and its children see it after the loader has read it. */
+static int environment(void)
+{
+	work();
+	const char *layers = getenv("OPENCL_LAYERS");
+	printf("%s\n", layers ? layers : "(none)");
+	fflush(stdout);
+	return system("echo \"${OPENCL_LAYERS-(none)}\"");
+}
+
+/* The process is forked before either half uses OpenCL; each launches NUMBER kernels. */
+static int forked_first(void)
+{
+	pid_t child = fork();
+	work();
+	if (child != 0)
+		wait_for(child);
+	world_release(&world);
+	return 0;
+}
+
+/* ---- many ------------------------------------------------------------------------------------- */
+
+enum {
+	THREADS = 64
+};
+
+static unsigned called_back;
+
+static void CL_CALLBACK call_back(cl_event event, cl_int status, void *data)
+{
+	cl_uint references = 0;
+	(void)status;
+	(void)data;
+	clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL);
+	clRetainEvent(event);
+	clReleaseEvent(event);
+	clReleaseEvent(event);
+	__atomic_fetch_add(&called_back, 1, __ATOMIC_RELAXED);
+}
+
+static void *storm(void *data)
+{
+	struct world own = world;
+	(void)data;
+	own.queue = world_queue(&world);
+	own.spin = MUST_MAKE(clCloneKernel, world.spin);
+	for (unsigned i = 0; i < kernel_count; i++) {
+		cl_event event;
+		world_spin(&own, own.queue, 1, 0, NULL, &event);
+		MUST(clSetEventCallback, event, CL_COMPLETE, call_back, NULL);
+		if (i % 16 == 0)
+			MUST(clFinish, own.queue);
+	}
+	MUST(clFinish, own.queue);
+	MUST(clReleaseKernel, own.spin);
+	MUST(clReleaseCommandQueue, own.queue);
+	return NULL;
+}
+
+/* 64 threads with a queue each; all events have callbacks that call OpenCL. 65 * NUMBER kernels. */
+static int threads(void)
+{
+	pthread_t thread[THREADS];
+	work();
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, storm, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	for (int i = 0;
+	     i < 10000 && __atomic_load_n(&called_back, __ATOMIC_RELAXED) < THREADS * kernel_count;
+	     i++)
+		usleep(1000);
+	printf("called back %u times\n", called_back);
+	world_release(&world);
+	return 0;
+}
+
+/* Memory of the process's own: the recorder's arena is shared. */
+static unsigned long own_memory_kb(void)
+{
+	char line[256];
+	unsigned long result = 0;
+	FILE *file = fopen("/proc/self/status", "r");
+	while (fgets(line, sizeof line, file))
+		if (sscanf(line, "RssAnon: %lu", &result) == 1)
+			break;
+	fclose(file);
+	return result;
+}
+
+static unsigned long peak_kb;
+
+static void note_memory(void)
+{
+	unsigned long now_kb = own_memory_kb();
+	peak_kb = now_kb > peak_kb ? now_kb : peak_kb;
+}
+
+static int print_peak_memory(void)
+{
+	note_memory();
+	printf("peak %lu kB\n", peak_kb);
+	world_release(&world);
+	return 0;
+}
+
+/* The queue is emptied every 1,000 kernels. */
+static int many(void)
+{
+	world = world_make();
+	for (unsigned done = 0; done < kernel_count; done += BATCH) {
+		launch(&world, world.queue, BATCH);
+		MUST(clFinish, world.queue);
+		note_memory();
+	}
+	return print_peak_memory();
+}
+
+/* Nobody ever waits, or asks; events are not wanted. */
+static int many_unwatched(void)
+{
+	world = world_make();
+	for (unsigned done = 0; done < kernel_count; done += BATCH) {
+		launch(&world, world.queue, BATCH);
+		MUST(clFlush, world.queue);
+		usleep(1000);
+		note_memory();
+	}
+	MUST(clFinish, world.queue);
+	return print_peak_memory();
+}
+
+/* Everything is behind a gate, which is opened when all has been launched. */
+static int many_at_once(void)
+{
+	world = world_make();
+	cl_event gate = MUST_MAKE(clCreateUserEvent, world.context);
+	world_spin(&world, world.queue, 1, 1, &gate, NULL);
+	launch(&world, world.queue, kernel_count - 1);
+	note_memory();
+	MUST(clSetUserEventStatus, gate, CL_COMPLETE);
+	MUST(clFinish, world.queue);
+	MUST(clReleaseEvent, gate);
+	return print_peak_memory();
+}
+
+/* Each kernel has a queue of its own, and handles are used again. */
+static int many_queues(void)
+{
+	world = world_make();
+	for (unsigned i = 0; i < kernel_count; i++) {
+		cl_command_queue queue = world_queue(&world);
+		launch(&world, queue, 1);
+		MUST(clFinish, queue);
+		MUST(clReleaseCommandQueue, queue);
+	}
+	return print_peak_memory();
+}
+
+/* Callbacks that launch the next kernel, until all have been. */
+static void CL_CALLBACK launch_next(cl_event event, cl_int status, void *data)
+{
+	(void)status;
+	(void)data;
+	clReleaseEvent(event);
+	if (__atomic_add_fetch(&called_back, 1, __ATOMIC_RELAXED) == kernel_count)
+		return;
+	world_spin(&world, world.queue, 1, 0, NULL, &event);
+	MUST(clSetEventCallback, event, CL_COMPLETE, launch_next, NULL);
+	MUST(clFlush, world.queue);
+}
+
+static int chained(void)
+{
+	cl_event event;
+	world = world_make();
+	world_spin(&world, world.queue, 1, 0, NULL, &event);
+	MUST(clSetEventCallback, event, CL_COMPLETE, launch_next, NULL);
+	MUST(clFlush, world.queue);
+	for (int i = 0; i < 10000 && __atomic_load_n(&called_back, __ATOMIC_RELAXED) < kernel_count;
+	     i++)
+		usleep(1000);
+	MUST(clFinish, world.queue);
+	world_release(&world);
+	return 0;
+}
+
+/* One more launch, of more work items than 32 bits count, which never begins. */
+static int huge(void)
+{
+	const size_t size[3] = {(size_t)1 << 33, 3, 2};
+	work();
+	cl_event gate = MUST_MAKE(clCreateUserEvent, world.context);
+	MUST(clEnqueueNDRangeKernel, world.queue, world.spin, 3, NULL, size, NULL, 1, &gate, NULL);
+	return 0;
+}
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+/* Prints what lives, of its own and of the buffer it began with, after each change. */
+static int memory(void)
+{
+	cl_mem buffers[8];
+	size_t live = WORLD_BUFFER_BYTES;
+	work();
+	for (unsigned i = 0; i < 8; i++) {
+		buffers[i] = MUST_MAKE(clCreateBuffer, world.context, 0, (i + 1) << 16, NULL);
+		live += (i + 1) << 16;
+		printf("live %zu\n", live);
+	}
+	for (unsigned i = 0; i < 8; i += 2) {
+		MUST(clRetainMemObject, buffers[i]);
+		MUST(clReleaseMemObject, buffers[i]);
+		MUST(clReleaseMemObject, buffers[i]);
+		live -= (i + 1) << 16;
+		printf("live %zu\n", live);
+	}
+	cl_buffer_region half = {0, 1 << 16};
+	cl_mem part =
+		MUST_MAKE(clCreateSubBuffer, buffers[1], 0, CL_BUFFER_CREATE_TYPE_REGION, &half);
+	MUST(clReleaseMemObject, buffers[1]);
+	MUST(clReleaseMemObject, part);
+	live -= 2 << 16;
+	printf("live %zu\n", live);
+	void *shared = clSVMAlloc(world.context, CL_MEM_READ_WRITE, 1 << 16, 0);
+	live += 1 << 16;
+	printf("live %zu\n", live);
+	clSVMFree(world.context, shared);
+	live -= 1 << 16;
+	printf("live %zu\n", live);
+	return 0; /* the rest is never released */
+}
+
+static const struct situation {
+	const char *name;
+	int (*run)(void);
+} situations[] = {
+	{"released", released},
+	{"left", left},
+	{"left_hanging", left_hanging},
+	{"left_at_once", left_at_once},
+	{"aborted", aborted},
+	{"crashed", crashed},
+	{"killed", killed},
+	{"left_by_thread", left_by_thread},
+	{"left_by_main", left_by_main},
+	{"killed_waiting", killed_waiting},
+	{"forks", forks},
+	{"programs", programs},
+	{"executed", executed},
+	{"forked_first", forked_first},
+	{"environment", environment},
+	{"threads", threads},
+	{"many", many},
+	{"many_unwatched", many_unwatched},
+	{"many_at_once", many_at_once},
+	{"many_queues", many_queues},
+	{"chained", chained},
+	{"huge", huge},
+	{"memory", memory},
+};
+
+int main(int argc, char **argv)
+{
+	self = argv[0];
+	if (argc > 2)
+		kernel_count = (unsigned)strtoul(argv[2], NULL, 10);
+	for (size_t i = 0; argc > 1 && i < sizeof situations / sizeof situations[0]; i++)
+		if (strcmp(argv[1], situations[i].name) == 0)
+			return situations[i].run();
+	fputs("usage: opencl_ways SITUATION [NUMBER]\n", stderr);
+	return 2;
+}

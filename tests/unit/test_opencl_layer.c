@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The OpenCL layer in front of a runtime made for the purpose: it does its work when the test says so, counts
+ * references, and knows what no real runtime tells.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "hook/hook.h"
+#include "hook/opencl/layer.h"
+#include "memory_arena.h"
+
+enum {
+	EVENTS = 70000,
+	QUEUES = 64,
+	CL_INVALID_EVENT = -58,
+	CL_RUNNING = 1,
+	CL_INVALID_QUEUE_PROPERTIES = -35,
+};
+
+/* ---- the runtime ---------------------------------------------------------------------------------------- */
+
+struct mr_cl_command_queue {
+	cl_ulong properties;
+	atomic_int references;
+};
+
+struct mr_cl_event {
+	atomic_int references;
+	atomic_int status;
+	_Atomic(cl_command_queue) queue;
+	uint64_t queued;
+};
+
+struct mr_cl_device_id {
+	int unused;
+};
+
+static struct mr_cl_device_id the_device;
+static struct mr_cl_event events[EVENTS];
+static atomic_uint event_count;
+static struct mr_cl_command_queue queues[QUEUES];
+static atomic_uint queue_count;
+static bool refuses_profiling;
+static bool completes_at_once;
+static uint64_t timer_ahead_ns; /* 0: there is no timer */
+static _Atomic uint64_t clock_ns = 1000;
+
+cl_int clInitLayer(cl_uint entries, const struct mr_opencl_dispatch *target, cl_uint *ret_entries,
+		   const struct mr_opencl_dispatch **ret_layer);
+
+void mr_hook_start(void)
+{
+}
+
+static cl_int answer(const void *value, size_t need, size_t bytes, void *ret_value,
+		     size_t *ret_bytes)
+{
+	if (ret_value && bytes < need)
+		return CL_INVALID_VALUE;
+	if (ret_value)
+		memcpy(ret_value, value, need);
+	if (ret_bytes)
+		*ret_bytes = need;
+	return CL_SUCCESS;
+}
+
+static cl_int device_info(cl_device_id device, cl_uint what, size_t bytes, void *ret_value,
+			  size_t *ret_bytes)
+{
+	(void)device;
+	static const cl_ulong type = CL_DEVICE_TYPE_GPU;
+	if (what == CL_DEVICE_TYPE)
+		return answer(&type, sizeof type, bytes, ret_value, ret_bytes);
+	return answer(timer_ahead_ns ? "OpenCL 2.1" : "OpenCL 1.2", 11, bytes, ret_value,
+		      ret_bytes);
+}
+
+static cl_int device_timer(cl_device_id device, cl_ulong *ret_device, cl_ulong *ret_host)
+{
+	assert_ptr_equal(device, &the_device);
+	assert_int_not_equal(timer_ahead_ns, 0); /* a device of OpenCL 1.2 is not to be asked */
+	*ret_device = atomic_load(&clock_ns) + timer_ahead_ns;
+	*ret_host = 0;
+	return CL_SUCCESS;
+}
+
+static cl_command_queue create_queue(cl_context context, cl_device_id device, cl_ulong properties,
+				     cl_int *ret_error)
+{
+	(void)context, (void)device;
+	bool is_refused = refuses_profiling && properties & CL_QUEUE_PROFILING_ENABLE;
+	*ret_error = is_refused ? CL_INVALID_QUEUE_PROPERTIES : CL_SUCCESS;
+	if (is_refused)
+		return NULL;
+	cl_command_queue made = &queues[atomic_fetch_add(&queue_count, 1)];
+	made->properties = properties;
+	atomic_store(&made->references, 1);
+	return made;
+}
+
+static cl_int queue_info(cl_command_queue handle, cl_uint what, size_t bytes, void *ret_value,
+			 size_t *ret_bytes)
+{
+	static const cl_device_id device = &the_device;
+	if (what == CL_QUEUE_DEVICE)
+		return answer(&device, sizeof device, bytes, ret_value, ret_bytes);
+	assert_int_equal(what, CL_QUEUE_PROPERTIES);
+	return answer(&handle->properties, sizeof handle->properties, bytes, ret_value, ret_bytes);
+}
+
+/* Its memory stays: a layer that touches it again is found out by the references. */
+static cl_int release_queue(cl_command_queue queue)
+{
+	atomic_fetch_sub(&queue->references, 1);
+	return CL_SUCCESS;
+}
+
+static cl_int finish_queue(cl_command_queue queue)
+{
+	unsigned count = atomic_load(&event_count);
+	for (unsigned i = 0; i < count; i++)
+		if (atomic_load(&events[i].queue) == queue)
+			atomic_store(&events[i].status, CL_COMPLETE);
+	return CL_SUCCESS;
+}
+
+static cl_int enqueue(cl_command_queue queue, cl_event *ret_event)
+{
+	struct mr_cl_event *event = &events[atomic_fetch_add(&event_count, 1)];
+	atomic_store(&event->references, ret_event ? 1 : 0);
+	atomic_store(&event->status, completes_at_once ? CL_COMPLETE : CL_RUNNING);
+	atomic_store(&event->queue, queue);
+	event->queued = atomic_fetch_add(&clock_ns, 10);
+	if (ret_event)
+		*ret_event = event;
+	return CL_SUCCESS;
+}
+
+static cl_int enqueue_marker(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
+			     cl_event *ret_event)
+{
+	(void)wait_count, (void)waits;
+	return enqueue(queue, ret_event);
+}
+
+static cl_int enqueue_fill(cl_command_queue queue, cl_mem buffer, const void *pattern,
+			   size_t pattern_bytes, size_t offset, size_t bytes, cl_uint wait_count,
+			   const cl_event *waits, cl_event *ret_event)
+{
+	(void)buffer, (void)pattern, (void)pattern_bytes, (void)offset, (void)bytes;
+	return wait_count && !waits ? CL_INVALID_VALUE : enqueue(queue, ret_event);
+}
+
+static cl_int retain_event(cl_event event)
+{
+	assert_true(atomic_fetch_add(&event->references, 1) > 0);
+	return CL_SUCCESS;
+}
+
+static cl_int release_event(cl_event event)
+{
+	if (atomic_load(&event->references) <= 0)
+		return CL_INVALID_EVENT;
+	atomic_fetch_sub(&event->references, 1);
+	return CL_SUCCESS;
+}
+
+static cl_int event_info(cl_event event, cl_uint what, size_t bytes, void *ret_value,
+			 size_t *ret_bytes)
+{
+	assert_true(atomic_load(&event->references) > 0);
+	int number =
+		atomic_load(what == CL_EVENT_REFERENCE_COUNT ? &event->references : &event->status);
+	return answer(&number, sizeof number, bytes, ret_value, ret_bytes);
+}
+
+static cl_int profiling_info(cl_event event, cl_uint what, size_t bytes, void *ret_value,
+			     size_t *ret_bytes)
+{
+	assert_true(atomic_load(&event->queue)->properties & CL_QUEUE_PROFILING_ENABLE);
+	cl_ulong time = event->queued + (what - CL_PROFILING_COMMAND_QUEUED);
+	return answer(&time, sizeof time, bytes, ret_value, ret_bytes);
+}
+
+/* ---- what is in the trace ---------------------------------------------------------------------------------- */
+
+/* The correlation of the n-th launch is n, as long as nothing else has one. */
+struct seen {
+	uint64_t launches;
+	uint64_t operations;
+	uint64_t unfinished;
+	uint64_t waits;
+	uint64_t last_awaited;
+	uint64_t queued_sum;
+	bool is_untimed;
+	uint64_t samples;
+	struct mr_event_clock_sample sample; /* the last, as the next two */
+	struct mr_event_runtime_launch launch;
+	struct mr_event_device_operation operation;
+};
+
+static void see(const struct test_event *event, void *data)
+{
+	struct seen *seen = data;
+	const struct mr_event_device_operation *operation = event->payload;
+	const struct mr_event_runtime_wait *wait = event->payload;
+	const struct mr_event_def_queue *queue = event->payload;
+	switch (event->id) {
+	case MR_EVENT_runtime_launch:
+		memcpy(&seen->launch, event->payload, sizeof seen->launch);
+		seen->launches++;
+		break;
+	case MR_EVENT_device_operation:
+		memcpy(&seen->operation, event->payload, sizeof seen->operation);
+		seen->operations++;
+		seen->queued_sum += operation->queued;
+		break;
+	case MR_EVENT_device_operation_unfinished:
+		seen->unfinished++;
+		break;
+	case MR_EVENT_runtime_wait:
+		seen->waits++;
+		seen->last_awaited = wait->awaited;
+		break;
+	case MR_EVENT_clock_sample:
+		memcpy(&seen->sample, event->payload, sizeof seen->sample);
+		seen->samples++;
+		break;
+	case MR_EVENT_def_queue:
+		seen->is_untimed = queue->is_untimed;
+		break;
+	default:
+		break;
+	}
+}
+
+static struct seen look(void)
+{
+	struct seen seen = {0};
+	test_arena_visit(test_arena, see, &seen);
+	return seen;
+}
+
+/* ---- the tests --------------------------------------------------------------------------------------------- */
+
+static cl_command_queue queue;
+
+static cl_command_queue new_queue(cl_ulong properties)
+{
+	return mr_opencl_clCreateCommandQueue(NULL, &the_device, properties, NULL);
+}
+
+static int set_up(void **state)
+{
+	const struct mr_opencl_dispatch runtime = {
+		.clGetDeviceInfo = device_info,
+		.clGetDeviceAndHostTimer = device_timer,
+		.clCreateCommandQueue = create_queue,
+		.clGetCommandQueueInfo = queue_info,
+		.clReleaseCommandQueue = release_queue,
+		.clFinish = finish_queue,
+		.clEnqueueFillBuffer = enqueue_fill,
+		.clEnqueueMarkerWithWaitList = enqueue_marker,
+		.clRetainEvent = retain_event,
+		.clReleaseEvent = release_event,
+		.clGetEventInfo = event_info,
+		.clGetEventProfilingInfo = profiling_info,
+	};
+	const struct mr_opencl_dispatch *layer;
+	cl_uint entries;
+	test_arena_attach(512);
+	mr_opencl = NULL;
+	refuses_profiling = completes_at_once = false;
+	timer_ahead_ns = *state ? *(uint64_t *)*state : 0;
+	atomic_store(&event_count, 0);
+	assert_int_equal(clInitLayer(MR_OPENCL_FUNCTIONS, &runtime, &entries, &layer), CL_SUCCESS);
+	assert_int_equal(entries, MR_OPENCL_FUNCTIONS);
+	assert_null(layer->clCreateFromD3D11BufferKHR);
+	queue = new_queue(0);
+	assert_non_null(queue);
+	return 0;
+}
+
+/* What the layer does when the program exits must find nothing: it does so after all tests. */
+static int tear_down(void **state)
+{
+	atomic_store(&mr_opencl->queues, NULL);
+	return test_arena_detach(state);
+}
+
+static void fill(cl_event *ret_event)
+{
+	assert_int_equal(
+		mr_opencl_clEnqueueFillBuffer(queue, NULL, "", 1, 0, 4096, 0, NULL, ret_event),
+		CL_SUCCESS);
+}
+
+static void test_without_event(void **state)
+{
+	(void)state;
+	fill(NULL);
+	assert_int_equal(events[0].references, 1); /* ours */
+	assert_int_equal(look().operations, 0);
+	mr_opencl_clFinish(queue);
+	struct seen seen = look();
+	assert_int_equal(events[0].references, 0);
+	assert_int_equal(seen.operations, 1);
+	assert_int_equal(seen.operation.correlation, seen.launch.correlation);
+	assert_int_equal(seen.operation.queue, seen.launch.queue);
+	assert_int_equal(seen.operation.queued, events[0].queued);
+	assert_int_equal(seen.operation.end, events[0].queued + 3);
+	assert_int_equal(seen.operation.bytes, 4096);
+	assert_int_equal(seen.operation.kind, MR_operation_kind_fill);
+	assert_false(seen.is_untimed);
+}
+
+static cl_uint references_of(cl_event event)
+{
+	cl_uint references = 0;
+	assert_int_equal(mr_opencl_clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT,
+						  sizeof references, &references, NULL),
+			 CL_SUCCESS);
+	return references;
+}
+
+static void test_hidden(void **state)
+{
+	(void)state;
+	cl_event event = NULL;
+	cl_ulong properties = 7, time = 7;
+	fill(&event);
+	assert_int_equal(events[0].references, 2);
+	assert_int_equal(references_of(event), 1);
+	assert_int_equal(mr_opencl_clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED,
+							   sizeof time, &time, NULL),
+			 CL_PROFILING_INFO_NOT_AVAILABLE);
+	mr_opencl_clFinish(queue);
+	assert_int_equal(events[0].references, 1);
+	assert_int_equal(references_of(event), 1);
+	assert_int_equal(mr_opencl_clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED,
+							   sizeof time, &time, NULL),
+			 CL_PROFILING_INFO_NOT_AVAILABLE);
+	assert_int_equal(time, 7);
+	assert_int_equal(mr_opencl_clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES,
+							 sizeof properties, &properties, NULL),
+			 CL_SUCCESS);
+	assert_int_equal(properties, 0);
+	assert_int_equal(queue->properties, CL_QUEUE_PROFILING_ENABLE);
+}
+
+static void test_asked_for(void **state)
+{
+	(void)state;
+	cl_event event = NULL;
+	cl_ulong properties = 7, time = 7;
+	queue = new_queue(CL_QUEUE_PROFILING_ENABLE);
+	fill(&event);
+	mr_opencl_clFinish(queue);
+	assert_int_equal(mr_opencl_clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED,
+							   sizeof time, &time, NULL),
+			 CL_SUCCESS);
+	assert_int_equal(time, events[0].queued);
+	mr_opencl_clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+					NULL);
+	assert_int_equal(properties, CL_QUEUE_PROFILING_ENABLE);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	refuses_profiling = true;
+	queue = new_queue(0);
+	assert_non_null(queue);
+	fill(NULL);
+	mr_opencl_clFinish(queue);
+	struct seen seen = look();
+	assert_true(seen.is_untimed);
+	assert_int_equal(seen.operations, 1);
+	assert_int_equal(seen.operation.queued | seen.operation.end, 0);
+}
+
+/* The reference we hold must not be what a program releases that has none left. */
+static void test_released_too_often(void **state)
+{
+	(void)state;
+	cl_event event = NULL;
+	fill(&event);
+	assert_int_equal(mr_opencl_clReleaseEvent(event), CL_SUCCESS);
+	assert_int_equal(events[0].references, 1);
+	assert_int_equal(mr_opencl_clReleaseEvent(event), CL_INVALID_EVENT);
+	assert_int_equal(events[0].references, 0);
+	mr_opencl_clFinish(queue);
+	assert_int_equal(events[0].references, 0);
+	assert_int_equal(look().operations, 0);
+}
+
+static void test_failed_launch(void **state)
+{
+	(void)state;
+	assert_int_equal(mr_opencl_clEnqueueFillBuffer(queue, NULL, "", 1, 0, 64, 1, NULL, NULL),
+			 CL_INVALID_VALUE);
+	struct seen seen = look();
+	assert_int_equal(seen.launches, 1);
+	assert_int_equal(seen.launch.result, CL_INVALID_VALUE);
+	assert_int_equal(seen.launch.bytes, 0);
+	mr_opencl_write_unfinished();
+	assert_int_equal(look().unfinished, 0);
+}
+
+/* The same variable may hold what is waited for and receive the new event. */
+static void test_waits(void **state)
+{
+	(void)state;
+	cl_event event = NULL;
+	fill(&event);
+	uint64_t first = look().launch.correlation;
+	mr_opencl_clEnqueueMarkerWithWaitList(queue, 1, &event, &event);
+	assert_ptr_equal(event, &events[1]);
+	struct seen seen = look();
+	assert_int_equal(seen.waits, 1);
+	assert_int_equal(seen.last_awaited, first);
+	mr_opencl_clFinish(queue);
+	assert_int_equal(look().last_awaited, seen.launch.correlation);
+}
+
+/* Out of order, one that never ends does not keep back the others. */
+static void test_out_of_order(void **state)
+{
+	(void)state;
+	queue = new_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	fill(NULL);
+	completes_at_once = true;
+	for (int i = 0; i < 10000; i++)
+		fill(NULL);
+	assert_in_range(look().operations, 9000, 10000);
+	mr_opencl_harvest_all(true);
+	assert_int_equal(look().operations, 10000);
+	mr_opencl_write_unfinished();
+	assert_int_equal(look().unfinished, 1);
+}
+
+static void test_many_pending(void **state)
+{
+	(void)state;
+	uint64_t sum = 0;
+	for (int i = 0; i < 60000; i++)
+		fill(NULL);
+	for (int i = 0; i < 60000; i++)
+		sum += events[i].queued;
+	assert_int_equal(look().operations, 0);
+	mr_opencl_clFinish(queue);
+	struct seen seen = look();
+	assert_int_equal(seen.operations, 60000);
+	assert_int_equal(seen.queued_sum, sum);
+	for (int i = 0; i < 60000; i++)
+		assert_int_equal(events[i].references, 0);
+}
+
+static void test_in_order(void **state)
+{
+	(void)state;
+	fill(NULL);
+	fill(NULL);
+	atomic_store(&events[0].status, CL_COMPLETE);
+	mr_opencl_harvest_all(false);
+	assert_int_equal(look().operations, 1);
+	mr_opencl_write_unfinished();
+	assert_int_equal(look().unfinished, 1);
+	assert_int_equal(events[1].references, 1); /* the driver may be gone: nothing is released */
+}
+
+/* A child has its parent's pending operations neither to write nor to release. */
+static void test_fork(void **state)
+{
+	(void)state;
+	fill(NULL);
+	pid_t child = fork();
+	if (child == 0) {
+		atomic_store(&events[0].status, CL_COMPLETE);
+		mr_opencl_harvest_all(true);
+		mr_opencl_write_unfinished();
+		_exit(atomic_load(&events[0].references) == 1 ? 0 : 1);
+	}
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	struct seen seen = look();
+	assert_int_equal(seen.operations + seen.unfinished, 0);
+	mr_opencl_clFinish(queue);
+	assert_int_equal(look().operations, 1);
+}
+
+static void test_level_off(void **state)
+{
+	(void)state;
+	atomic_store(&test_arena->levels, MR_LEVEL_core);
+	fill(NULL);
+	assert_int_equal(events[0].references, 0); /* none was asked for */
+	assert_int_equal(queue->properties, CL_QUEUE_PROFILING_ENABLE);
+	atomic_store(&test_arena->levels, MR_LEVEL_core | MR_LEVEL_runtime);
+	assert_int_equal(look().launches, 0);
+}
+
+/* A queue made through an older or another table becomes known by what is done with it. */
+static void test_queue_of_others(void **state)
+{
+	(void)state;
+	cl_int error;
+	cl_event event = NULL;
+	queue = create_queue(NULL, &the_device, 0, &error);
+	fill(&event);
+	assert_int_equal(events[0].references, 1);
+	assert_int_equal(look().launch.queue, 0);
+	fill(NULL);
+	mr_opencl_clFinish(queue);
+	struct seen seen = look();
+	assert_true(seen.is_untimed);
+	assert_int_equal(seen.operations, 1);
+	assert_int_equal(seen.operation.correlation, seen.launch.correlation);
+}
+
+/* Without a timer a launch is the sample: the operation was queued while the call ran. */
+static void test_clock_by_launch(void **state)
+{
+	(void)state;
+	uint64_t before = mr_ticks_now();
+	fill(NULL);
+	uint64_t after = mr_ticks_now();
+	mr_opencl_clFinish(queue);
+	struct seen seen = look();
+	assert_int_equal(seen.samples, 1);
+	assert_int_equal(seen.sample.value, events[0].queued);
+	assert_int_equal(seen.sample.reference, test_arena->user_clock);
+	assert_true(before <= seen.sample.before && seen.sample.after <= after);
+}
+
+static void test_clock_by_timer(void **state)
+{
+	uint64_t ahead = *(uint64_t *)*state;
+	fill(NULL);
+	mr_opencl_clFinish(queue);
+	struct seen seen = look();
+	assert_int_equal(seen.samples, 1);
+	assert_true(seen.sample.before <= seen.sample.after);
+	assert_int_equal(seen.sample.value, atomic_load(&clock_ns) + ahead);
+}
+
+/* A timer that speaks of another clock than the operations do is of no use. */
+static void test_clock_by_wrong_timer(void **state)
+{
+	(void)state;
+	fill(NULL);
+	mr_opencl_clFinish(queue);
+	assert_int_equal(look().sample.value, events[0].queued);
+}
+
+enum {
+	THREADS = 8,
+	LAUNCHES = 1000,
+};
+
+static void *launch_many(void *shared)
+{
+	cl_command_queue own = new_queue(0);
+	for (int i = 0; i < LAUNCHES; i++) {
+		cl_event event = NULL;
+		mr_opencl_clEnqueueMarkerWithWaitList(i % 2 ? own : shared, 0, NULL, &event);
+		mr_opencl_clEnqueueMarkerWithWaitList(own, 1, &event, NULL);
+		mr_opencl_clReleaseEvent(event);
+	}
+	mr_opencl_clFinish(own);
+	mr_opencl_clReleaseCommandQueue(own);
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	(void)state;
+	pthread_t threads[THREADS];
+	completes_at_once = true;
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, launch_many, queue), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	mr_opencl_clFinish(queue);
+	assert_int_equal(look().operations, 2 * THREADS * LAUNCHES);
+	for (int i = 0; i < 2 * THREADS * LAUNCHES; i++)
+		assert_int_equal(events[i].references, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST_OF(name, timer) \
+	cmocka_unit_test_prestate_setup_teardown(name, set_up, tear_down, timer)
+
+int main(void)
+{
+	static uint64_t near = 1000, far = UINT64_C(1) << 60;
+	const struct CMUnitTest tests[] = {
+		TEST(test_clock_by_launch),
+		TEST_OF(test_clock_by_timer, &near),
+		TEST_OF(test_clock_by_wrong_timer, &far),
+		TEST(test_without_event),
+		TEST(test_hidden),
+		TEST(test_asked_for),
+		TEST(test_refused),
+		TEST(test_released_too_often),
+		TEST(test_failed_launch),
+		TEST(test_waits),
+		TEST(test_out_of_order),
+		TEST(test_many_pending),
+		TEST(test_in_order),
+		TEST(test_fork),
+		TEST(test_level_off),
+		TEST(test_queue_of_others),
+		TEST(test_threads),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
