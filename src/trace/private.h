@@ -34,4 +34,7 @@ int mr_trace_scan_file(struct mr_trace_private *trace, uint32_t file);
 /* Sorts the packets and makes the streams. 0 or -ENOMEM. */
 int mr_trace_make_streams(struct mr_trace_private *trace);
 
+/* Shows what is complete to the trace's users. */
+void mr_trace_publish(struct mr_trace *trace);
+
 #endif

@@ -109,8 +109,9 @@ static int open_directory(const char *path)
 	return directory;
 }
 
-static void publish(struct mr_trace *trace, struct mr_trace_private *private)
+void mr_trace_publish(struct mr_trace *trace)
 {
+	const struct mr_trace_private *private = trace->private;
 	trace->path = private->path;
 	trace->metadata = private->metadata->identity;
 	trace->files = (const char *const *)private->names.items;
@@ -137,7 +138,7 @@ int mr_trace_open(const char *path, struct mr_trace **ret_trace)
 	int error = read_directory(directory, trace->private);
 	if (error < 0)
 		return mr_fail_more(error, "%s", path);
-	publish(trace, trace->private);
+	mr_trace_publish(trace);
 	*ret_trace = mr_take(trace);
 	return 0;
 }

@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mapping.h"
 #include "schema/metadata.h"
 #include "schema/packet.h"
 #include "schema/schema.h"
@@ -73,6 +74,14 @@ struct mr_trace {
  * streams are damaged opens and lists the damage; one whose metadata cannot be understood does
  * not. */
 int mr_trace_open(const char *path, struct mr_trace **ret_trace);
+
+/* Makes a trace of packets in memory, laid out as this program's schema says; `metadata` and the
+ * damages, of which only the names of files are not looked at, are copied. On success the packets
+ * belong to the trace, and *packets is empty. */
+int mr_trace_of_memory(const char *path, const struct mr_metadata *metadata,
+		       struct mr_mapping *packets, const struct mr_trace_damage *damages,
+		       uint32_t damage_count, struct mr_trace **ret_trace);
+
 void mr_trace_close(struct mr_trace *trace);
 
 static inline void mr_cleanup_trace(struct mr_trace **trace)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads a trace with Holistic Trace Analysis, in whose environment this is run:
+
+    python import_reference.py FILE
+
+Prints the CPU seconds of that, without those of importing its modules, and the bytes of memory that the
+whole process held at most."""
+
+import logging
+import resource
+import sys
+import time
+
+from hta.common.trace import Trace
+
+logging.disable(logging.CRITICAL)
+start = time.process_time()
+trace = Trace(trace_files={0: sys.argv[1]}, trace_dir="")
+trace.parse_traces(use_multiprocessing=False)
+trace.decode_symbol_ids()
+end = time.process_time()
+print(end - start, 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

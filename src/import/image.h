@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Packets written into memory, one stream after the other, as a stream file would hold them
+ * (schema/packet.h).
+ *
+ *     mr_image_begin(&image, &context, first_ns);          a stream, of one thread or of definitions
+ *     mr_image_add(&image, time_ns, event, &payload, text);     ... in order of time
+ *     mr_image_end(&image);
+ *     mr_image_take(&image, &packets);
+ *
+ * A zeroed image, but for the trace's UUID, is empty and valid.
+ */
+#ifndef MR_IMPORT_IMAGE_H
+#define MR_IMPORT_IMAGE_H
+
+#include "base/mapping.h"
+#include "schema/packet.h"
+#include "schema/schema.h"
+
+struct mr_image {
+	const uint8_t *trace_uuid;
+	uint8_t *bytes; /* of a mapping, which moves when it grows */
+	size_t used;
+	size_t capacity;
+	size_t packet; /* where the packet begins that is being written */
+	struct mr_packet_context context;
+	uint64_t last_ticks;
+	uint64_t stream;
+};
+
+/* Each returns 0 or -ENOMEM. */
+int mr_image_begin(struct mr_image *image, const struct mr_packet_context *context,
+		   int64_t first_ns);
+
+/* The payload is that of the event; NULL if it has no fields but a text. A text too long for a packet is
+ * cut. */
+int mr_image_add(struct mr_image *image, int64_t time_ns, enum mr_event_id event,
+		 const void *payload, const char *text);
+
+void mr_image_end(struct mr_image *image);
+
+/* Hands the packets over, without the room behind them. */
+void mr_image_take(struct mr_image *image, struct mr_mapping *ret_packets);
+void mr_image_free(struct mr_image *image);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The bytes of a file, plain or gzip, through a window that slides over them:
+ *
+ *     file ... read and done with ...│ at ─────── window ─────── end │ ... not read yet ...
+ *                                    └ `offset` bytes into the text
+ *
+ * What is done with is given back at once, so that a large file needs little memory. The window grows
+ * only when one value does not fit, and not beyond MR_SOURCE_WINDOW_MAX. Blanks never make it grow. Zeros follow its end, as json.h
+ * wants them.
+ */
+#ifndef MR_IMPORT_SOURCE_H
+#define MR_IMPORT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	MR_SOURCE_WINDOW_MAX = 64 << 20
+};
+
+struct mr_source {
+	const char *at;
+	const char *end;
+	uint64_t offset;     /* of `at` in the text, for messages: kept by mr_source_advance() */
+	const char *problem; /* why the text ends before its time; NULL if it does not */
+	char *window;
+	size_t capacity; /* of the window, without the padding */
+	struct mr_source_file *file;
+};
+
+/* Opens a regular file. */
+int mr_source_open(const char *path, struct mr_source *ret_source);
+void mr_source_close(struct mr_source *source);
+
+/* Is done with everything before `at`. */
+static inline void mr_source_advance(struct mr_source *source, const char *at)
+{
+	source->offset += (uint64_t)(at - source->at);
+	source->at = at;
+}
+
+/* Reads more behind what is in the window: false if there is no more, or no room, see `problem`. Moves
+ * the window: pointers into it are void. */
+bool mr_source_more(struct mr_source *source);
+
+/* Bytes from `at` to the end of the file. */
+uint64_t mr_source_drain(struct mr_source *source);
+
+#endif
