@@ -15,7 +15,27 @@ int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings
 /* What is in the trace: events by kind, processes, threads, clocks. */
 int mr_analyse_contents(const struct mr_model *model, struct mr_findings *findings);
 
-/* Where the time went: by node, type and thread; steps; runtime calls; device operations. */
+/* What the devices did: busy and idle, exposed and hidden copies, by device and queue. */
+int mr_analyse_devices(const struct mr_model *model, struct mr_findings *findings);
+
+/* Device operations: kernels by name, copies by direction, delays before they start. */
+int mr_analyse_device_operations(const struct mr_model *model, struct mr_findings *findings);
+
+/* Runtime calls: functions by time, and those that waited for a device. */
+int mr_analyse_calls(const struct mr_model *model, struct mr_findings *findings);
+
+/* Memory of devices: peak, and what is live at the end. */
+int mr_analyse_memory(const struct mr_model *model, struct mr_findings *findings);
+
+/* Where the time of the dataflow graph went: by node, type and thread; steps. */
 int mr_analyse_operations(const struct mr_model *model, struct mr_findings *findings);
+
+/* The kernel level: how much threads ran, wanted a CPU and were blocked; what they blocked on and who ended
+ * it; who had the CPU they wanted; system calls; disks, sockets, faults and interrupts. */
+int mr_analyse_threads(const struct mr_model *model, struct mr_findings *findings);
+int mr_analyse_waits(const struct mr_model *model, struct mr_findings *findings);
+int mr_analyse_preemption(const struct mr_model *model, struct mr_findings *findings);
+int mr_analyse_system_calls(const struct mr_model *model, struct mr_findings *findings);
+int mr_analyse_input_output(const struct mr_model *model, struct mr_findings *findings);
 
 #endif

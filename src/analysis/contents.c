@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/device_order.h"
 #include "base/error.h"
 #include "model/sort.h"
 
@@ -152,6 +153,7 @@ int mr_analyse_contents(const struct mr_model *model, struct mr_findings *findin
 	if (!finding || add_events(model, findings, finding) < 0 ||
 	    add_processes(model, findings, finding) < 0 ||
 	    add_clocks(model, findings, finding) < 0 ||
+	    mr_tabulate_device_order(model, findings, finding) < 0 ||
 	    add_linear_error(model, findings, finding) < 0)
 		return mr_fail_errno(ENOMEM, "list the contents");
 	return 0;

@@ -34,6 +34,7 @@ enum mr_unit {
 	MR_UNIT_COUNT,
 	MR_UNIT_NS,
 	MR_UNIT_BYTES,
+	MR_UNIT_BYTES_PER_SECOND,
 	MR_UNIT_PERMILLE,
 	MR_UNIT_NUMBER, /* a name that is a number: pid, id; never grouped or summed */
 };
@@ -42,6 +43,7 @@ enum mr_column_flags {
 	MR_COLUMN_BREAKDOWN = 1 << 0, /* rows sum to table->wholes of the column */
 	MR_COLUMN_SUM = 1 << 1,       /* rows may be added up, to no particular whole */
 	MR_COLUMN_SPARE = 1 << 2,     /* left out of a text that is too wide */
+	MR_COLUMN_RARE = 1 << 3,      /* left out of a text where all are 0 */
 };
 
 struct mr_finding_column {
@@ -68,6 +70,7 @@ struct mr_finding_table {
 	union mr_value *values; /* row by row */
 	int64_t *wholes;        /* by column; 0 where it is no breakdown */
 	bool is_repetition;     /* says what the table before it says: texts leave it out */
+	uint32_t brief_rows;    /* a brief text shows no more; 0: as many as of any table */
 };
 
 struct mr_sentence {

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/device_order.h"
+#include "analysis/kernel_health.h"
 #include "analysis/loss.h"
 #include "base/error.h"
 
@@ -200,10 +202,18 @@ static int tell_empty(struct health *health)
 
 	if (!mr_explain_empty(health->model, sentence))
 		return 0;
-	return say(health, MR_SEVERITY_WARNING, "%s", sentence);
+	/* The kernel level has something to say all the same. */
+	return say(health,
+		   health->model->states.table.count ? MR_SEVERITY_NOTE : MR_SEVERITY_WARNING, "%s",
+		   sentence);
 }
 
 /* ---- how the recording went --------------------------------------------------------------------- */
+
+static bool is_imported(const struct mr_model *model)
+{
+	return model->manifest->state && strcmp(model->manifest->state, "imported") == 0;
+}
 
 static int tell_state(struct health *health)
 {
@@ -215,6 +225,13 @@ static int tell_state(struct health *health)
 			   manifest->problem);
 	if (strcmp(state, "complete") == 0)
 		return 0;
+	if (is_imported(health->model))
+		return say(health, MR_SEVERITY_NOTE,
+			   "This is another tool's file. Its times are as that tool gives them, to "
+			   "the %s; "
+			   "how exact they are is not known.",
+			   health->model->trace->metadata.user.precision_ns > 1 ? "microsecond"
+										: "nanosecond");
 	if (strcmp(state, "recording") == 0)
 		return say(
 			health, MR_SEVERITY_WARNING,
@@ -280,6 +297,20 @@ static int tell_anomalies(struct health *health)
 		 "interval was open when its thread or the recording ended; it counts up to there",
 		 "intervals were open when their thread or the recording ended; they count up to "
 		 "there"},
+		{anomalies->unfinished_operations, MR_SEVERITY_NOTE,
+		 "device operation was launched and not seen to end; it takes no time",
+		 "device operations were launched and not seen to end; they take no time"},
+		{anomalies->untimed_operations, MR_SEVERITY_WARNING,
+		 "device operation takes no time, as its times are not known: the runtime gave "
+		 "none, or its clock was never sampled",
+		 "device operations take no time, as their times are not known: the runtime gave "
+		 "none, or their clock was never sampled"},
+		{anomalies->uncorrelated, MR_SEVERITY_NOTE,
+		 "device operation cannot be tied to the call that launched it",
+		 "device operations cannot be tied to the calls that launched them"},
+		{anomalies->ambiguous, MR_SEVERITY_WARNING,
+		 "runtime call has the correlation of another of its process",
+		 "runtime calls have the correlation of another of their process"},
 	};
 
 	for (size_t i = 0; i < mr_countof(list); i++)
@@ -289,13 +320,19 @@ static int tell_anomalies(struct health *health)
 	return 0;
 }
 
+static int tell_devices(struct health *health)
+{
+	return mr_tell_device_order(health->model, health->findings, health->finding);
+}
+
 static int tell_clocks(struct health *health)
 {
 	const struct mr_survey *survey = health->model->survey;
 	uint64_t bound = mr_clock_max_bound_ns(survey->clocks->user, survey->first_user_ticks,
 					       survey->last_user_ticks);
 
-	if (bound == MR_CLOCK_BOUND_UNKNOWN && is_going_on(health->model))
+	if (is_imported(health->model) ||
+	    (bound == MR_CLOCK_BOUND_UNKNOWN && is_going_on(health->model)))
 		return 0;
 	if (bound == MR_CLOCK_BOUND_UNKNOWN)
 		return say(
@@ -304,6 +341,11 @@ static int tell_clocks(struct health *health)
 	return say(health, MR_SEVERITY_FINE, "%sTimes are exact within %" PRIu64 " ns.",
 		   health->finding->severity == MR_SEVERITY_FINE ? "Nothing was lost. " : "",
 		   bound);
+}
+
+static int tell_kernel(struct health *health)
+{
+	return mr_tell_kernel_health(health->model, health->findings, health->finding);
 }
 
 static int tell_levels(struct health *health)
@@ -332,9 +374,9 @@ int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings
 	typedef int tell(struct health * health);
 	/* tell_clocks() wants to know what the others before it found. */
 	static tell *const parts[] = {
-		tell_state,  tell_empty,         tell_losses,   tell_missing,
-		tell_damage, tell_missing_bytes, tell_untraced, tell_anomalies,
-		tell_clocks, tell_unseen,        tell_levels,
+		tell_state,         tell_empty,    tell_losses,    tell_missing, tell_damage,
+		tell_missing_bytes, tell_untraced, tell_anomalies, tell_devices, tell_kernel,
+		tell_clocks,        tell_unseen,   tell_levels,
 	};
 	struct health health = {model, findings,
 				mr_findings_add(findings, "health", "Trace health")};

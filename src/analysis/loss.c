@@ -15,6 +15,18 @@ uint64_t mr_count_lost_events(const struct mr_model *model)
 	return mr_max(told, by_reason);
 }
 
+/* What the kernel level lost was not the program's to record. */
+static uint64_t count_own_lost_events(const struct mr_model *model)
+{
+	const uint64_t *losses = model->survey->losses;
+	uint64_t lost = mr_count_lost_events(model);
+	uint64_t of_kernel = losses[MR_loss_reason_kernel_buffer_full] +
+			     losses[MR_loss_reason_kernel_task_not_followed] +
+			     losses[MR_loss_reason_kernel_nesting];
+
+	return lost > of_kernel ? lost - of_kernel : 0;
+}
+
 uint64_t mr_count_missing_bytes(const struct mr_model *model)
 {
 	uint64_t seen = model->trace->event_bytes + model->survey->lost_bytes;
@@ -25,7 +37,8 @@ uint64_t mr_count_missing_bytes(const struct mr_model *model)
 static bool is_empty(const struct mr_survey *survey)
 {
 	for (int id = 0; id < 256; id++)
-		if (survey->event_counts[id] && mr_event_table[id].level != MR_LEVEL_core)
+		if (survey->event_counts[id] &&
+		    mr_event_table[id].level & (MR_LEVEL_dataflow | MR_LEVEL_runtime))
 			return false;
 	return true;
 }
@@ -33,7 +46,7 @@ static bool is_empty(const struct mr_survey *survey)
 static bool has_traced_process(const struct mr_survey *survey)
 {
 	for (size_t i = 0; i < survey->processes.count; i++)
-		if (survey->processes.items[i].number != MR_RECORDER_PROCESS)
+		if (survey->processes.items[i].number > MR_RECORDER_PROCESS)
 			return true;
 	return false;
 }
@@ -66,7 +79,7 @@ static const char *recording_reason(const struct mr_model *model)
 		return "the trace is damaged";
 	if (manifest->overwritten_packets)
 		return "all its events were overwritten; give --last or --max-size more";
-	if (mr_count_lost_events(model))
+	if (count_own_lost_events(model))
 		return "all its events were lost";
 	if (manifest->state && strcmp(manifest->state, "recording") == 0)
 		return "the recording is not finished";
@@ -74,6 +87,8 @@ static const char *recording_reason(const struct mr_model *model)
 		return "the recorder was killed and its buffer is gone";
 	if (manifest->state && strcmp(manifest->state, "stopped") == 0)
 		return "the recording was stopped before the program's end";
+	if (manifest->state && strcmp(manifest->state, "imported") == 0)
+		return "the file has none";
 	if (!has_traced_process(survey)) {
 		const char *reason = untraced_reason(manifest);
 		return reason ? reason : "the library attached to no process";
@@ -87,6 +102,39 @@ static const char *recording_reason(const struct mr_model *model)
 	return NULL;
 }
 
+static bool is_opencl(const char *runtime)
+{
+	return strncmp(runtime, "libOpenCL", strlen("libOpenCL")) == 0;
+}
+
+/* A runtime that this version cannot trace comes before one that it can. */
+static const char *untraced_runtime(const struct mr_survey *survey)
+{
+	for (size_t i = 0; i < survey->runtimes_seen.count; i++) {
+		const char *runtime = mr_survey_text(survey, survey->runtimes_seen.items[i]);
+
+		if (!is_opencl(runtime))
+			return runtime;
+	}
+	return mr_survey_text(survey, survey->runtimes_seen.items[0]);
+}
+
+static void explain_runtimes(const struct mr_survey *survey, char sentence[MR_EMPTY_BYTES])
+{
+	const char *runtime = untraced_runtime(survey);
+
+	if (is_opencl(runtime))
+		snprintf(sentence, MR_EMPTY_BYTES,
+			 "Nothing was traced inside the program: it loaded %.100s, and no call "
+			 "of it reached millrace; see 'millrace doctor'.",
+			 runtime);
+	else
+		snprintf(sentence, MR_EMPTY_BYTES,
+			 "Nothing was traced inside the program: it loaded %.100s%s, for which "
+			 "this version of millrace has no hooks.",
+			 runtime, survey->runtimes_seen.count > 1 ? " and others" : "");
+}
+
 bool mr_explain_empty(const struct mr_model *model, char sentence[MR_EMPTY_BYTES])
 {
 	const struct mr_survey *survey = model->survey;
@@ -98,12 +146,7 @@ bool mr_explain_empty(const struct mr_model *model, char sentence[MR_EMPTY_BYTES
 		snprintf(sentence, MR_EMPTY_BYTES,
 			 "Nothing from inside the program is in the trace: %.200s.", reason);
 	else if (survey->runtimes_seen.count)
-		snprintf(
-			sentence, MR_EMPTY_BYTES,
-			"Nothing was traced inside the program: it loaded %.100s%s, for which this "
-			"version of millrace has no hooks.",
-			mr_survey_text(survey, survey->runtimes_seen.items[0]),
-			survey->runtimes_seen.count > 1 ? " and others" : "");
+		explain_runtimes(survey, sentence);
 	else
 		snprintf(sentence, MR_EMPTY_BYTES,
 			 "Nothing was traced inside the program: it loaded no known framework or "

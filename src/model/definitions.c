@@ -8,6 +8,7 @@ enum {
 	 * product of damage, and must not make us allocate. */
 	SPARSE_FACTOR = 64,
 	SPARSE_SLACK = 4096,
+	MAX_SYSTEM_CALLS = 1 << 16, /* events have 16 bits for the number */
 };
 
 /* ---- adding ------------------------------------------------------------------------------------- */
@@ -51,6 +52,7 @@ void mr_definitions_free(struct mr_definitions *definitions)
 	mr_vec_free(&definitions->queues);
 	mr_vec_free(&definitions->files);
 	mr_vec_free(&definitions->clocks);
+	mr_vec_free(&definitions->system_calls);
 	mr_strings_free(&definitions->strings);
 }
 
@@ -119,7 +121,7 @@ static int add_device(struct mr_definitions *definitions, uint32_t process,
 static int add_queue(struct mr_definitions *definitions, uint32_t process,
 		     const struct mr_event_def_queue *def)
 {
-	struct mr_queue queue = {def->device, def->name, process};
+	struct mr_queue queue = {def->device, def->name, process, def->order, def->is_untimed};
 
 	if (note(definitions, process, MR_ID_queue, def->id, definitions->queues.count) < 0)
 		return -ENOMEM;
@@ -147,6 +149,25 @@ static int add_clock(struct mr_definitions *definitions, uint32_t process,
 	return mr_vec_push(&definitions->clocks, clock);
 }
 
+/* They are the machine's, the same for all processes. */
+static int add_system_call(struct mr_definitions *definitions,
+			   const struct mr_event_def_syscall *def, const char *name)
+{
+	uint32_t string;
+
+	if (def->number >= MAX_SYSTEM_CALLS) {
+		definitions->impossible++;
+		return 0;
+	}
+	if (intern(definitions, name, &string) < 0)
+		return -ENOMEM;
+	while (definitions->system_calls.count <= def->number)
+		if (mr_vec_push(&definitions->system_calls, 0) < 0)
+			return -ENOMEM;
+	definitions->system_calls.items[def->number] = string;
+	return 0;
+}
+
 int mr_definitions_add(struct mr_definitions *definitions, uint32_t process,
 		       const struct mr_event *event)
 {
@@ -167,6 +188,8 @@ int mr_definitions_add(struct mr_definitions *definitions, uint32_t process,
 		return add_file(definitions, process, event->payload, event->text);
 	case MR_EVENT_def_clock:
 		return add_clock(definitions, process, event->payload);
+	case MR_EVENT_def_syscall:
+		return add_system_call(definitions, event->payload, event->text);
 	}
 	return 0;
 }

@@ -58,6 +58,8 @@ struct mr_queue {
 	uint32_t device;
 	uint32_t name; /* string */
 	uint32_t process;
+	uint8_t order; /* enum mr_queue_order */
+	bool is_untimed;
 };
 
 struct mr_file {
@@ -99,6 +101,7 @@ struct mr_definitions {
 	mr_vec(struct mr_queue) queues;
 	mr_vec(struct mr_file) files;
 	mr_vec(struct mr_defined_clock) clocks;
+	mr_vec(uint32_t) system_calls; /* names (strings), by number; 0 where not defined */
 	mr_vec(struct mr_definition_scope) scopes; /* one per process of the survey */
 	uint64_t impossible;                       /* definitions whose id cannot be */
 };

@@ -158,6 +158,52 @@ static void read_processes(struct mr_manifest_private *reader)
 	}
 }
 
+static void read_lost_by_cpu(struct mr_manifest_private *reader, json_t *level)
+{
+	struct mr_manifest_kernel *kernel = &reader->manifest.kernel_level;
+	json_t *array = member(reader, level, "lost_by_cpu", is_array);
+	size_t size = json_array_size(array);
+
+	kernel->lost_by_cpu = mr_region_allocate(&reader->region, size * sizeof(uint64_t));
+	reader->no_memory |= !kernel->lost_by_cpu;
+	for (size_t i = 0; kernel->lost_by_cpu && i < size; i++) {
+		json_t *lost = json_array_get(array, i);
+
+		if (!json_is_integer(lost) || json_integer_value(lost) < 0)
+			note_problem(reader, "has a wrong value in ", "lost_by_cpu");
+		else
+			kernel->lost_by_cpu[kernel->cpu_count++] =
+				(uint64_t)json_integer_value(lost);
+	}
+}
+
+static void read_kernel_level(struct mr_manifest_private *reader)
+{
+	struct mr_manifest_kernel *kernel = &reader->manifest.kernel_level;
+	json_t *level = member(reader, reader->root, "kernel_level", is_object);
+	json_t *off = member(reader, level, "off", is_array);
+
+	kernel->mode = text_member(reader, level, "mode");
+	kernel->reason = text_member(reader, level, "reason");
+	kernel->syscalls = text_member(reader, level, "syscalls");
+	kernel->events = count_member(reader, level, "events");
+	kernel->not_followed = count_member(reader, level, "not_followed");
+	read_lost_by_cpu(reader, level);
+	kernel->off =
+		mr_region_allocate(&reader->region, json_array_size(off) * sizeof *kernel->off);
+	reader->no_memory |= !kernel->off;
+	for (size_t i = 0; kernel->off && i < json_array_size(off); i++) {
+		json_t *entry = json_array_get(off, i);
+		const char *what = text_member(reader, entry, "what");
+		const char *why = text_member(reader, entry, "why");
+
+		if (what && why)
+			kernel->off[kernel->off_count++] = (struct mr_manifest_off){what, why};
+		else
+			note_problem(reader, "has a wrong value in ", "off");
+	}
+}
+
 static void read_members(struct mr_manifest_private *reader)
 {
 	struct mr_manifest *manifest = &reader->manifest;
@@ -188,6 +234,7 @@ static void read_members(struct mr_manifest_private *reader)
 		boolean_member(reader, root, "unseen_processes_possible");
 	read_exit(reader);
 	read_processes(reader);
+	read_kernel_level(reader);
 }
 
 static void read_root(struct mr_manifest_private *reader, const char *path)
@@ -196,6 +243,10 @@ static void read_root(struct mr_manifest_private *reader, const char *path)
 
 	mr_auto(mapping) struct mr_mapping text = {0};
 	int result = mr_mapping_open(AT_FDCWD, path, &text);
+	if (result == -ENOTDIR) { /* the trace is another tool's file */
+		reader->manifest.state = "imported";
+		return;
+	}
 	if (result == -ENOENT) {
 		note_problem(reader, "is absent", "");
 		return;

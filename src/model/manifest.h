@@ -35,12 +35,30 @@ struct mr_manifest_process {
 	bool ended;
 };
 
+/* Something of the kernel level that was not recorded. */
+struct mr_manifest_off {
+	const char *what;
+	const char *why;
+};
+
+struct mr_manifest_kernel {
+	const char *mode;     /* "bpf", "perf", "off"; NULL if not known */
+	const char *reason;   /* why not "bpf"; NULL if there is none, or nobody asked for it */
+	const char *syscalls; /* "all", "blocking", "none" */
+	uint64_t events;      /* 0 if the recorder was killed */
+	uint64_t not_followed;
+	uint64_t *lost_by_cpu;
+	size_t cpu_count;
+	struct mr_manifest_off *off;
+	size_t off_count;
+};
+
 struct mr_manifest {
 	const char *problem;  /* NULL: none */
 	const char *millrace; /* version; all texts are NULL if not known */
 	const char *host;
 	const char *kernel;
-	const char *state; /* "complete", "recovered", "stopped", "lost", "recording" */
+	const char *state; /* "complete", "recovered", "stopped", "lost", "recording", "imported" */
 	const char *stop_reason;
 	const char **command;
 	size_t command_count;
@@ -60,6 +78,7 @@ struct mr_manifest {
 	uint64_t lost_definitions;
 	uint64_t kept_bytes; /* of all stream files; 0 if not known */
 	uint64_t overwritten_packets;
+	struct mr_manifest_kernel kernel_level;
 	uint64_t kept_from_ticks; /* of the user clock: what is older was overwritten; 0: nothing */
 	bool unseen_processes_possible;
 	struct mr_manifest_private *private;

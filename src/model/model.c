@@ -2,60 +2,15 @@
 #include "model/model.h"
 
 #include "base/error.h"
+#include "import/import.h"
+#include "model/kernel.h"
+#include "model/loader.h"
 #include "model/nesting.h"
+#include "model/runtime.h"
 
-/* Where the events being read belong, and what turns their ticks into nanoseconds. */
-struct loader {
-	struct mr_model *model;
-	uint32_t process;
-	uint32_t track;
-	const struct mr_clock_map *clock;
-	uint32_t clock_gap;
-};
-
-struct span {
-	int64_t start_ns;
-	int64_t duration_ns;
-};
-
-/* ---- times and ids ------------------------------------------------------------------------------ */
-
-static int64_t to_ns(struct loader *loader, uint64_t ticks)
+static uint32_t find_node(struct mr_loader *loader, uint32_t id)
 {
-	return mr_clock_to_ns_near(loader->clock, ticks, &loader->clock_gap);
-}
-
-static struct span make_span(struct loader *loader, int64_t start_ns, int64_t end_ns)
-{
-	if (mr_unlikely(end_ns < start_ns)) {
-		loader->model->anomalies.backwards++;
-		end_ns = start_ns;
-	}
-	return (struct span){start_ns, end_ns - start_ns};
-}
-
-/* The interval that ends with the event. */
-static struct span span_before(struct loader *loader, uint64_t end_ticks, uint64_t duration_ticks)
-{
-	uint64_t start_ticks = end_ticks - duration_ticks;
-
-	if (mr_unlikely(duration_ticks > end_ticks)) {
-		loader->model->anomalies.backwards++;
-		start_ticks = end_ticks;
-	}
-	int64_t end_ns = to_ns(loader, end_ticks);
-	int64_t start_ns = to_ns(loader, start_ticks);
-	return (struct span){start_ns, end_ns - start_ns};
-}
-
-static uint32_t find(const struct loader *loader, enum mr_id_kind kind, uint32_t id)
-{
-	return mr_definition_find(&loader->model->survey->definitions, loader->process, kind, id);
-}
-
-static uint32_t find_node(struct loader *loader, uint32_t id)
-{
-	uint32_t node = find(loader, MR_ID_node, id);
+	uint32_t node = mr_loader_find(loader, MR_ID_node, id);
 
 	loader->model->anomalies.undefined += node == 0;
 	return node;
@@ -63,8 +18,8 @@ static uint32_t find_node(struct loader *loader, uint32_t id)
 
 /* ---- one event to one row ----------------------------------------------------------------------- */
 
-static int add_execution(struct loader *loader, struct span span, uint32_t node, uint32_t step,
-			 uint8_t flags)
+static int add_execution(struct mr_loader *loader, struct mr_span span, uint32_t node,
+			 uint32_t step, uint8_t flags)
 {
 	return mr_node_executions_append(
 		&loader->model->node_executions,
@@ -76,7 +31,7 @@ static int add_execution(struct loader *loader, struct span span, uint32_t node,
 						.flags = flags});
 }
 
-static int add_execution_at(struct loader *loader, const struct mr_event_node_interval_at *at)
+static int add_execution_at(struct mr_loader *loader, const struct mr_event_node_interval_at *at)
 {
 	const struct mr_survey *survey = loader->model->survey;
 	uint32_t clock = mr_definition_find_clock(&survey->definitions, loader->process, at->clock);
@@ -86,24 +41,24 @@ static int add_execution_at(struct loader *loader, const struct mr_event_node_in
 		loader->model->anomalies.unplaced++;
 		return 0;
 	}
-	struct span span =
-		make_span(loader, mr_clock_to_ns(map, at->start), mr_clock_to_ns(map, at->end));
+	struct mr_span span = mr_loader_span(loader, mr_clock_to_ns(map, at->start),
+					     mr_clock_to_ns(map, at->end));
 	return add_execution(loader, span, at->node, at->step, 0);
 }
 
-static int add_instant(struct loader *loader, const struct mr_event *event)
+static int add_instant(struct mr_loader *loader, const struct mr_event *event)
 {
 	const struct mr_event_node_instant *instant = event->payload;
 
 	return mr_node_instants_append(
 		&loader->model->node_instants,
 		(struct mr_node_instants_row){.track = loader->track,
-					      .start_ns = to_ns(loader, event->ticks),
+					      .start_ns = mr_loader_to_ns(loader, event->ticks),
 					      .node = find_node(loader, instant->node),
 					      .step = instant->step});
 }
 
-static int add_step(struct loader *loader, struct span span, uint64_t step, uint8_t flags)
+static int add_step(struct mr_loader *loader, struct mr_span span, uint64_t step, uint8_t flags)
 {
 	return mr_steps_append(&loader->model->steps,
 			       (struct mr_steps_row){.track = loader->track,
@@ -113,26 +68,11 @@ static int add_step(struct loader *loader, struct span span, uint64_t step, uint
 						     .flags = flags});
 }
 
-static int add_call(struct loader *loader, const struct mr_event *event)
-{
-	const struct mr_event_runtime_call *call = event->payload;
-	struct span span = span_before(loader, event->ticks, mr_u48_value(call->duration_ticks));
-
-	return mr_calls_append(
-		&loader->model->calls,
-		(struct mr_calls_row){.track = loader->track,
-				      .start_ns = span.start_ns,
-				      .duration_ns = span.duration_ns,
-				      .function = find(loader, MR_ID_string, call->function),
-				      .correlation = call->correlation,
-				      .result = call->result});
-}
-
-static int add_unfinished(struct loader *loader, const struct mr_event *event)
+static int add_unfinished(struct mr_loader *loader, const struct mr_event *event)
 {
 	const struct mr_event_interval_unfinished *open = event->payload;
-	struct span span =
-		make_span(loader, to_ns(loader, open->start), to_ns(loader, event->ticks));
+	struct mr_span span = mr_loader_span(loader, mr_loader_to_ns(loader, open->start),
+					     mr_loader_to_ns(loader, event->ticks));
 
 	loader->model->anomalies.unfinished++;
 	switch (open->event) {
@@ -142,118 +82,83 @@ static int add_unfinished(struct loader *loader, const struct mr_event *event)
 	case MR_EVENT_step_interval:
 		return add_step(loader, span, open->step, MR_ROW_UNFINISHED);
 	case MR_EVENT_runtime_call:
-		return mr_calls_append(
-			&loader->model->calls,
-			(struct mr_calls_row){.track = loader->track,
-					      .start_ns = span.start_ns,
-					      .duration_ns = span.duration_ns,
-					      .function = find(loader, MR_ID_string, open->what),
-					      .flags = MR_ROW_UNFINISHED});
+		return mr_runtime_add_unfinished_call(loader, span, open->what, open->step);
 	}
 	return 0;
 }
 
-static int64_t optional_ns(const struct mr_clock_map *clock, uint64_t ticks)
-{
-	return ticks ? mr_clock_to_ns(clock, ticks) : MR_NO_TIME;
-}
-
-static int add_device_operation(struct loader *loader, const struct mr_event_device_operation *done)
-{
-	const struct mr_survey *survey = loader->model->survey;
-	uint32_t queue = find(loader, MR_ID_queue, done->queue);
-	uint32_t device = survey->definitions.queues.items[queue].device;
-	const struct mr_clock_map *clock =
-		mr_clocks_find(survey->clocks, survey->definitions.devices.items[device].clock);
-
-	if (!queue || !clock || !done->start) {
-		loader->model->anomalies.unplaced++;
-		return 0;
-	}
-	struct span span = make_span(loader, mr_clock_to_ns(clock, done->start),
-				     mr_clock_to_ns(clock, done->end));
-	return mr_device_operations_append(
-		&loader->model->device_operations,
-		(struct mr_device_operations_row){.track = mr_survey_track_of_queue(survey, queue),
-						  .start_ns = span.start_ns,
-						  .duration_ns = span.duration_ns,
-						  .queued_ns = optional_ns(clock, done->queued),
-						  .submitted_ns =
-							  optional_ns(clock, done->submitted),
-						  .name = find(loader, MR_ID_string, done->name),
-						  .correlation = done->correlation,
-						  .bytes = done->bytes,
-						  .kind = done->kind});
-}
-
-static int add_counter(struct loader *loader, const struct mr_event *event)
+static int add_counter(struct mr_loader *loader, const struct mr_event *event)
 {
 	const struct mr_event_counter *counter = event->payload;
 
 	return mr_counters_append(
 		&loader->model->counters,
-		(struct mr_counters_row){.track = loader->track,
-					 .start_ns = to_ns(loader, event->ticks),
-					 .name = find(loader, MR_ID_string, counter->name),
-					 .value = counter->value});
+		(struct mr_counters_row){
+			.track = loader->track,
+			.start_ns = mr_loader_to_ns(loader, event->ticks),
+			.name = mr_loader_find(loader, MR_ID_string, counter->name),
+			.value = counter->value});
 }
 
-static int add_allocation(struct loader *loader, const struct mr_event *event)
+static int add_allocation(struct mr_loader *loader, const struct mr_event *event)
 {
 	const struct mr_event_memory_allocate *memory = event->payload;
 
 	return mr_memory_append(
 		&loader->model->memory,
-		(struct mr_memory_row){.track = loader->track,
-				       .start_ns = to_ns(loader, event->ticks),
-				       .device = find(loader, MR_ID_device, memory->device),
-				       .allocator = find(loader, MR_ID_string, memory->allocator),
-				       .node = find(loader, MR_ID_node, memory->node),
-				       .address = memory->address,
-				       .bytes = memory->bytes});
+		(struct mr_memory_row){
+			.track = loader->track,
+			.start_ns = mr_loader_to_ns(loader, event->ticks),
+			.device = mr_loader_find(loader, MR_ID_device, memory->device),
+			.allocator = mr_loader_find(loader, MR_ID_string, memory->allocator),
+			.node = mr_loader_find(loader, MR_ID_node, memory->node),
+			.address = memory->address,
+			.bytes = memory->bytes});
 }
 
-static int add_free(struct loader *loader, const struct mr_event *event)
+static int add_free(struct mr_loader *loader, const struct mr_event *event)
 {
 	const struct mr_event_memory_free *memory = event->payload;
 
 	return mr_memory_append(
 		&loader->model->memory,
-		(struct mr_memory_row){.track = loader->track,
-				       .start_ns = to_ns(loader, event->ticks),
-				       .device = find(loader, MR_ID_device, memory->device),
-				       .allocator = find(loader, MR_ID_string, memory->allocator),
-				       .address = memory->address,
-				       .bytes = memory->bytes,
-				       .is_free = true});
+		(struct mr_memory_row){
+			.track = loader->track,
+			.start_ns = mr_loader_to_ns(loader, event->ticks),
+			.device = mr_loader_find(loader, MR_ID_device, memory->device),
+			.allocator = mr_loader_find(loader, MR_ID_string, memory->allocator),
+			.address = memory->address,
+			.bytes = memory->bytes,
+			.is_free = true});
 }
 
 /* message_send and message_receive have the same fields. */
-static int add_message(struct loader *loader, const struct mr_event *event, bool is_receive)
+static int add_message(struct mr_loader *loader, const struct mr_event *event, bool is_receive)
 {
 	const struct mr_event_message_send *message = event->payload;
 
 	return mr_messages_append(
 		&loader->model->messages,
-		(struct mr_messages_row){.track = loader->track,
-					 .start_ns = to_ns(loader, event->ticks),
-					 .channel = find(loader, MR_ID_string, message->channel),
-					 .key = message->key,
-					 .bytes = message->bytes,
-					 .is_receive = is_receive});
+		(struct mr_messages_row){
+			.track = loader->track,
+			.start_ns = mr_loader_to_ns(loader, event->ticks),
+			.channel = mr_loader_find(loader, MR_ID_string, message->channel),
+			.key = message->key,
+			.bytes = message->bytes,
+			.is_receive = is_receive});
 }
 
 _Static_assert(sizeof(struct mr_event_message_send) == sizeof(struct mr_event_message_receive),
 	       "add_message() reads both");
 
-static int add_row(struct loader *loader, const struct mr_event *event)
+static int add_row(struct mr_loader *loader, const struct mr_event *event)
 {
 	switch (event->desc->id) {
 	case MR_EVENT_node_interval: {
 		const struct mr_event_node_interval *interval = event->payload;
 		uint64_t ticks = mr_u48_value(interval->duration_ticks);
 
-		return add_execution(loader, span_before(loader, event->ticks, ticks),
+		return add_execution(loader, mr_loader_span_before(loader, event->ticks, ticks),
 				     interval->node, interval->step, 0);
 	}
 	case MR_EVENT_node_interval_at:
@@ -263,15 +168,12 @@ static int add_row(struct loader *loader, const struct mr_event *event)
 	case MR_EVENT_step_interval: {
 		const struct mr_event_step_interval *step = event->payload;
 
-		return add_step(loader, span_before(loader, event->ticks, step->duration_ticks),
+		return add_step(loader,
+				mr_loader_span_before(loader, event->ticks, step->duration_ticks),
 				step->step, 0);
 	}
 	case MR_EVENT_interval_unfinished:
 		return add_unfinished(loader, event);
-	case MR_EVENT_runtime_call:
-		return add_call(loader, event);
-	case MR_EVENT_device_operation:
-		return add_device_operation(loader, event->payload);
 	case MR_EVENT_memory_allocate:
 		return add_allocation(loader, event);
 	case MR_EVENT_memory_free:
@@ -283,12 +185,12 @@ static int add_row(struct loader *loader, const struct mr_event *event)
 	case MR_EVENT_counter:
 		return add_counter(loader, event);
 	}
-	return 0;
+	return mr_runtime_add(loader, event);
 }
 
 /* ---- all streams -------------------------------------------------------------------------------- */
 
-static int load_stream(struct loader *loader, const struct mr_trace_stream *stream)
+static int load_stream(struct mr_loader *loader, const struct mr_trace_stream *stream)
 {
 	const struct mr_survey *survey = loader->model->survey;
 	const struct mr_packet_context *context = NULL;
@@ -321,22 +223,18 @@ static int reserve(struct mr_model *model)
 					      counts[MR_EVENT_interval_unfinished]);
 
 	if (result == 0)
-		result = mr_table_reserve(&model->calls.table,
-					  counts[MR_EVENT_runtime_call] +
-						  counts[MR_EVENT_interval_unfinished]);
-	if (result == 0)
-		result = mr_table_reserve(&model->device_operations.table,
-					  counts[MR_EVENT_device_operation]);
+		result = mr_runtime_start(model);
 	return result;
 }
 
 static int fill(struct mr_model *model)
 {
-	struct loader loader = {.model = model};
+	struct mr_loader loader = {.model = model};
 	int result = reserve(model);
 
 	for (uint32_t i = 0; result == 0 && i < model->trace->stream_count; i++)
-		if (model->trace->streams[i].kind == MR_PACKET_EVENTS)
+		if (model->trace->streams[i].kind == MR_PACKET_EVENTS &&
+		    model->trace->streams[i].stream_class == MR_STREAM_USER)
 			result = load_stream(&loader, &model->trace->streams[i]);
 	return result;
 }
@@ -346,8 +244,8 @@ static int sort(struct mr_model *model)
 	uint32_t track_count = (uint32_t)model->survey->tracks.count;
 	int result = 0;
 
-#define SORT_TABLE(name) \
-	if (result == 0) \
+#define SORT_TABLE(name)                                      \
+	if (result == 0 && !model->name.table.first_of_track) \
 		result = mr_table_sort(&model->name.table, track_count);
 	MR_TABLES(SORT_TABLE)
 #undef SORT_TABLE
@@ -376,25 +274,39 @@ static int nest(struct mr_model *model)
 	return result;
 }
 
-static int load(struct mr_model *model, const char *path)
+static int load_head(struct mr_model *model, const char *path)
 {
-	int result = mr_trace_open(path, &model->trace);
+	int result = mr_import_open(path, &model->trace);
 
 	if (result == 0)
 		result = mr_manifest_read(path, &model->manifest);
 	if (result == 0)
 		result = mr_survey_make(model->trace, &model->survey);
-	if (result < 0)
-		return result;
-	result = fill(model);
+	return result;
+}
+
+static int load_rows(struct mr_model *model)
+{
+	int result = fill(model);
+
+	if (result == 0)
+		result = mr_kernel_level_load(model);
+	if (result == 0)
+		result = mr_runtime_join(model);
 	if (result == 0)
 		result = sort(model);
 	if (result == 0)
+		result = mr_memory_join(model);
+	if (result == 0)
 		result = nest(model);
-	return result < 0 ? mr_fail_errno(-result, "load %s", path) : 0;
+	if (result == 0)
+		result = mr_kernel_level_link(model);
+	if (result == 0)
+		result = mr_constraints_check(model);
+	return result;
 }
 
-int mr_model_load(const char *path, struct mr_model **ret_model)
+int mr_model_load_head(const char *path, struct mr_model **ret_model)
 {
 	mr_auto(model) struct mr_model *model = calloc(1, sizeof *model);
 
@@ -403,10 +315,24 @@ int mr_model_load(const char *path, struct mr_model **ret_model)
 #define DESCRIBE_TABLE(name) model->name.table.desc = &mr_##name##_desc;
 	MR_TABLES(DESCRIBE_TABLE)
 #undef DESCRIBE_TABLE
-	int result = load(model, path);
+	int result = load_head(model, path);
 	if (result == 0)
 		*ret_model = mr_take(model);
 	return result;
+}
+
+int mr_model_load(const char *path, struct mr_model **ret_model)
+{
+	mr_auto(model) struct mr_model *model = NULL;
+	int result = mr_model_load_head(path, &model);
+
+	if (result < 0)
+		return result;
+	result = load_rows(model);
+	if (result < 0)
+		return mr_fail_errno(-result, "load %s", path);
+	*ret_model = mr_take(model);
+	return 0;
 }
 
 void mr_model_free(struct mr_model *model)
@@ -416,6 +342,7 @@ void mr_model_free(struct mr_model *model)
 #define FREE_TABLE(name) mr_table_free(&model->name.table);
 	MR_TABLES(FREE_TABLE)
 #undef FREE_TABLE
+	free(model->device_clocks);
 	mr_survey_free(model->survey);
 	mr_manifest_free(model->manifest);
 	mr_trace_close(model->trace);

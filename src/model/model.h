@@ -13,16 +13,31 @@
 #ifndef MR_MODEL_MODEL_H
 #define MR_MODEL_MODEL_H
 
+#include "model/constraints.h"
 #include "model/manifest.h"
 #include "model/survey.h"
 #include "model/table.h"
 
 struct mr_anomalies {
-	uint64_t overlapping; /* intervals of one thread that overlap without nesting */
-	uint64_t backwards;   /* intervals that end before they start: kept with no duration */
-	uint64_t unplaced;    /* times of a clock that was never sampled, or no times: left out */
-	uint64_t undefined;   /* executions of nodes without a definition */
-	uint64_t unfinished;  /* intervals still open when the recording ended */
+	uint64_t overlapping;   /* intervals of one thread that overlap without nesting */
+	uint64_t backwards;     /* intervals that end before they start: kept with no duration */
+	uint64_t unplaced;      /* times of a clock that was never sampled, or no place: left out */
+	uint64_t undefined;     /* executions of nodes without a definition */
+	uint64_t unfinished;    /* intervals still open when the recording ended */
+	uint64_t contradictory; /* states of threads that the next event contradicts: unknown */
+
+	/* Of the runtime level. */
+	uint64_t unfinished_operations; /* launched, and not seen to end */
+	uint64_t untimed_operations;    /* ended, at times that are not known */
+	uint64_t uncorrelated;          /* operations whose launch is not in the trace */
+	uint64_t ambiguous;             /* calls that share their correlation with another */
+};
+
+/* What is known of a device's clock, as far as its operations use it. */
+struct mr_device_clock {
+	uint64_t first_ticks; /* of all times of its operations */
+	uint64_t last_ticks;
+	uint64_t bound_ns; /* they are this exact, or MR_CLOCK_BOUND_UNKNOWN */
 };
 
 struct mr_model {
@@ -30,13 +45,18 @@ struct mr_model {
 	struct mr_survey *survey;
 	struct mr_manifest *manifest;
 	struct mr_anomalies anomalies;
+	struct mr_device_clock *device_clocks; /* by device */
+	struct mr_constraint constraints[MR_CONSTRAINTS];
 #define MR_MODEL_TABLE(name) struct mr_##name name;
 	MR_TABLES(MR_MODEL_TABLE)
 #undef MR_MODEL_TABLE
 };
 
-/* PATH as mr_trace_open() takes it. */
+/* PATH as mr_import_open() takes it. */
 int mr_model_load(const char *path, struct mr_model **ret_model);
+
+/* Likewise, but the tables stay empty: cheap also where there are many events. */
+int mr_model_load_head(const char *path, struct mr_model **ret_model);
 void mr_model_free(struct mr_model *model);
 
 static inline void mr_cleanup_model(struct mr_model **model)

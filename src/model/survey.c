@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/task_tracks.h"
 
 /* A clock sample as recorded: the ids mean something in that process only. */
 struct raw_sample {
@@ -15,6 +16,7 @@ struct surveyor {
 	struct mr_survey *survey;
 	mr_vec(struct raw_sample) samples;
 	mr_vec(uint32_t) parents; /* number of each process's parent */
+	mr_vec(uint64_t) starts;  /* ticks of the user clock when it attached; 0 if not known */
 };
 
 struct track_key {
@@ -49,7 +51,7 @@ static int add_process(struct surveyor *surveyor, uint32_t number, uint32_t pid,
 
 		if (mr_vec_push(&survey->processes, added) < 0 ||
 		    mr_vec_push(&survey->definitions.scopes, scope) < 0 ||
-		    mr_vec_push(&surveyor->parents, 0) < 0)
+		    mr_vec_push(&surveyor->parents, 0) < 0 || mr_vec_push(&surveyor->starts, 0) < 0)
 			return -ENOMEM;
 	}
 	*ret_process = process;
@@ -76,6 +78,13 @@ static int add_track(struct mr_survey *survey, uint32_t process, uint32_t tid)
 	return mr_vec_push(&survey->tracks, added);
 }
 
+static int add_cpu(struct mr_survey *survey, uint32_t cpu)
+{
+	uint32_t index;
+
+	return mr_strings_intern(&survey->cpu_keys, &cpu, sizeof cpu, &index);
+}
+
 static int list_packets(struct surveyor *surveyor, const struct mr_trace_stream *stream)
 {
 	struct mr_survey *survey = surveyor->survey;
@@ -88,9 +97,14 @@ static int list_packets(struct surveyor *surveyor, const struct mr_trace_stream 
 
 		if (add_process(surveyor, context->process, context->pid, &process) < 0)
 			return -ENOMEM;
-		if (context->process != MR_RECORDER_PROCESS && stream->kind == MR_PACKET_EVENTS &&
-		    add_track(survey, process, context->tid) < 0)
+		if (stream->stream_class == MR_STREAM_KERNEL) {
+			if (add_cpu(survey, context->tid) < 0)
+				return -ENOMEM;
+		} else if (context->process != MR_RECORDER_PROCESS &&
+			   stream->kind == MR_PACKET_EVENTS &&
+			   add_track(survey, process, context->tid) < 0) {
 			return -ENOMEM;
+		}
 	}
 	return 0;
 }
@@ -130,6 +144,39 @@ static int add_queue_tracks(struct mr_survey *survey)
 	return 0;
 }
 
+static int add_cpu_tracks(struct mr_survey *survey)
+{
+	uint32_t recorder = 0, number = MR_RECORDER_PROCESS;
+
+	mr_strings_find(&survey->process_keys, &number, sizeof number, &recorder);
+	survey->first_cpu_track = (uint32_t)survey->tracks.count;
+	for (uint32_t i = 0; i < mr_strings_count(&survey->cpu_keys); i++) {
+		struct mr_track track = {
+			.kind = MR_TRACK_CPU,
+			.process = recorder,
+			.first_ns = survey->first_kernel_ns,
+			.last_ns = survey->last_kernel_ns,
+		};
+		char name[24];
+
+		memcpy(&track.cpu, mr_strings_text(&survey->cpu_keys, i), sizeof track.cpu);
+		snprintf(name, sizeof name, "CPU %u", track.cpu);
+		if (intern(survey, name, &track.name) < 0 ||
+		    mr_vec_push(&survey->tracks, track) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+uint32_t mr_survey_track_of_cpu(const struct mr_survey *survey, uint32_t cpu)
+{
+	uint32_t index;
+
+	if (!mr_strings_find(&survey->cpu_keys, &cpu, sizeof cpu, &index))
+		return MR_NO_TRACK;
+	return survey->first_cpu_track + index;
+}
+
 uint32_t mr_survey_track_of_queue(const struct mr_survey *survey, uint32_t queue)
 {
 	return queue ? survey->first_queue_track + queue - 1 : MR_NO_TRACK;
@@ -150,6 +197,7 @@ static int note_process_start(struct surveyor *surveyor, const struct mr_event *
 	struct mr_process *entry = &surveyor->survey->processes.items[process];
 	entry->origin = start->origin;
 	surveyor->parents.items[process] = start->parent_process;
+	surveyor->starts.items[process] = start->start;
 	surveyor->survey->definitions.scopes.items[process].first_definition =
 		start->first_definition;
 	return intern(surveyor->survey, event->text, &entry->program);
@@ -178,7 +226,21 @@ static int note_runtime(struct mr_survey *survey, const char *name)
 	return mr_vec_push(&survey->runtimes_seen, string);
 }
 
-/* Events of the level core describe the trace itself; all others are only counted. */
+/* Where a CPU's buffer was full, what it lost lies between the loss and the event before it. */
+static int note_gap(struct mr_survey *survey, const struct mr_event *event, uint64_t before_ticks)
+{
+	const struct mr_event_loss *loss = event->payload;
+	struct mr_gap gap = {
+		.cpu = event->context->tid,
+		.begin_ns = (int64_t)mr_min(before_ticks, (uint64_t)MR_CLOCK_MAX_NS),
+		.end_ns = (int64_t)mr_min(event->ticks, (uint64_t)MR_CLOCK_MAX_NS),
+	};
+
+	return loss->reason == MR_loss_reason_kernel_buffer_full ? mr_vec_push(&survey->gaps, gap)
+								 : 0;
+}
+
+/* Events of the level core, and all definitions, describe the trace itself; others are only counted. */
 static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_t process,
 		uint32_t track)
 {
@@ -208,6 +270,11 @@ static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_
 		survey->losses[loss->reason] += loss->count;
 		return 0;
 	}
+	case MR_EVENT_kernel_fork:
+	case MR_EVENT_kernel_exec:
+	case MR_EVENT_kernel_exit:
+	case MR_EVENT_kernel_task_name:
+		return mr_tasks_note(&survey->tasks, &survey->definitions.strings, event);
 	default:
 		return mr_definitions_add(&survey->definitions, process, event);
 	}
@@ -221,6 +288,12 @@ static int walk(struct surveyor *surveyor, const struct mr_trace_stream *stream)
 	struct mr_cursor cursor;
 	struct mr_event event;
 
+	bool is_kernel = stream->stream_class == MR_STREAM_KERNEL;
+	uint8_t noted = MR_LEVEL_core;
+	uint64_t before_ticks = 0;
+
+	if (stream->kind == MR_PACKET_DEFINITIONS)
+		noted |= MR_LEVEL_kernel;
 	mr_cursor_start(&cursor, survey->trace, stream);
 	while (mr_cursor_next(&cursor, &event)) {
 		if (mr_unlikely(event.context != context)) {
@@ -229,9 +302,13 @@ static int walk(struct surveyor *surveyor, const struct mr_trace_stream *stream)
 		}
 		survey->event_counts[event.desc->id]++;
 		survey->processes.items[process].event_count++;
-		if (mr_unlikely(event.desc->level == MR_LEVEL_core) &&
+		if (mr_unlikely(event.desc->level & noted) &&
 		    note(surveyor, &event, process, track) < 0)
 			return -ENOMEM;
+		if (mr_unlikely(event.desc->id == MR_EVENT_loss) && is_kernel &&
+		    note_gap(survey, &event, before_ticks) < 0)
+			return -ENOMEM;
+		before_ticks = event.ticks;
 	}
 	survey->unknown_events += cursor.unknown_events;
 	survey->malformed_packets += cursor.malformed_packets;
@@ -307,6 +384,8 @@ static void span_stream(struct mr_survey *survey, const struct mr_trace_stream *
 		uint32_t process, track;
 
 		widen(&survey->first_ns, &survey->last_ns, begin_ns, end_ns);
+		if (stream->stream_class == MR_STREAM_KERNEL)
+			widen(&survey->first_kernel_ns, &survey->last_kernel_ns, begin_ns, end_ns);
 		mr_survey_find(survey, context, &process, &track);
 		widen(&survey->processes.items[process].first_ns,
 		      &survey->processes.items[process].last_ns, begin_ns, end_ns);
@@ -325,14 +404,29 @@ static void span_stream(struct mr_survey *survey, const struct mr_trace_stream *
 static void span_all(struct mr_survey *survey)
 {
 	survey->first_user_ticks = UINT64_MAX;
-	survey->first_ns = INT64_MAX;
-	survey->last_ns = INT64_MIN;
+	survey->first_ns = survey->first_kernel_ns = INT64_MAX;
+	survey->last_ns = survey->last_kernel_ns = INT64_MIN;
 	for (uint32_t i = 0; i < survey->trace->stream_count; i++)
 		span_stream(survey, &survey->trace->streams[i]);
 	if (survey->first_ns > survey->last_ns)
 		survey->first_ns = survey->last_ns = 0; /* a trace without packets */
 	if (survey->first_user_ticks > survey->last_user_ticks)
 		survey->first_user_ticks = survey->last_user_ticks = 0;
+}
+
+/* A process that left no packet is known to have been there when it attached. */
+static void span_silent(struct surveyor *surveyor)
+{
+	struct mr_survey *survey = surveyor->survey;
+
+	for (size_t i = 0; i < survey->processes.count; i++) {
+		struct mr_process *process = &survey->processes.items[i];
+		uint64_t start_ticks = surveyor->starts.items[i];
+
+		if (process->first_ns > process->last_ns && start_ticks)
+			process->first_ns = process->last_ns =
+				mr_clock_to_ns(survey->clocks->user, start_ticks);
+	}
 }
 
 static int read_streams(struct surveyor *surveyor)
@@ -353,7 +447,15 @@ static int read_streams(struct surveyor *surveyor)
 	link_parents(surveyor);
 	if (mr_definitions_resolve(&survey->definitions) < 0)
 		return -ENOMEM;
-	return add_queue_tracks(survey);
+	return mr_tasks_build(&survey->tasks);
+}
+
+/* In the order that the numbers of tracks follow. */
+static int add_other_tracks(struct mr_survey *survey)
+{
+	if (mr_tasks_join(survey) < 0 || add_queue_tracks(survey) < 0 || add_cpu_tracks(survey) < 0)
+		return mr_fail_errno(ENOMEM, "survey the trace");
+	return 0;
 }
 
 static int make(struct surveyor *surveyor)
@@ -361,9 +463,11 @@ static int make(struct surveyor *surveyor)
 	if (mr_definitions_start(&surveyor->survey->definitions) < 0 || read_streams(surveyor) < 0)
 		return mr_fail_errno(ENOMEM, "survey the trace");
 	int result = map_clocks(surveyor);
-	if (result == 0)
-		span_all(surveyor->survey);
-	return result;
+	if (result < 0)
+		return result;
+	span_all(surveyor->survey);
+	span_silent(surveyor);
+	return add_other_tracks(surveyor->survey);
 }
 
 int mr_survey_make(const struct mr_trace *trace, struct mr_survey **ret_survey)
@@ -376,6 +480,7 @@ int mr_survey_make(const struct mr_trace *trace, struct mr_survey **ret_survey)
 	int result = make(&surveyor);
 	mr_vec_free(&surveyor.samples);
 	mr_vec_free(&surveyor.parents);
+	mr_vec_free(&surveyor.starts);
 	if (result < 0)
 		mr_survey_free(surveyor.survey);
 	else
@@ -394,5 +499,8 @@ void mr_survey_free(struct mr_survey *survey)
 	mr_vec_free(&survey->runtimes_seen);
 	mr_strings_free(&survey->process_keys);
 	mr_strings_free(&survey->track_keys);
+	mr_strings_free(&survey->cpu_keys);
+	mr_tasks_free(&survey->tasks);
+	mr_vec_free(&survey->gaps);
 	free(survey);
 }

@@ -4,9 +4,10 @@
  * each kind there are and how many were lost. One pass over the events that keeps none of them.
  * Enough for `info` and `dump`; the model (model.h) builds on it.
  *
- *     processes ◄── tracks: one per thread, then one per queue of a device
+ *     processes ◄── tracks: one per thread, then one per queue of a device, then one per CPU
  *
- * A thread is known by (process, tid). A tid that the same process used twice is one track.
+ * A thread is known by (process, tid). A tid that the same process used twice is one track. Threads and
+ * processes that only the kernel level saw come last of their kind (task_tracks.h).
  * MR_RECORDER_PROCESS is the recorder itself, whose stream holds clock samples: it has no track.
  *
  * Everything belongs to the survey; it borrows the trace, which must live longer. Read-only once
@@ -17,6 +18,7 @@
 
 #include "clock/clocks.h"
 #include "model/definitions.h"
+#include "model/tasks.h"
 #include "trace/trace.h"
 
 #define MR_NO_TRACK UINT32_MAX
@@ -29,7 +31,7 @@ enum mr_process_end {
 };
 
 struct mr_process {
-	uint32_t number; /* in this run */
+	uint32_t number; /* in this run; 0: known from the kernel level alone */
 	uint32_t pid;
 	uint32_t parent;  /* index of the process it came from; its own if there is none */
 	uint32_t program; /* string */
@@ -44,6 +46,7 @@ struct mr_process {
 enum mr_track_kind {
 	MR_TRACK_THREAD,
 	MR_TRACK_QUEUE,
+	MR_TRACK_CPU,
 };
 
 struct mr_track {
@@ -51,9 +54,17 @@ struct mr_track {
 	uint32_t process;
 	uint32_t tid;   /* of a thread */
 	uint32_t queue; /* of a device */
+	uint32_t cpu;   /* its number */
 	uint32_t name;  /* string */
 	int64_t first_ns;
 	int64_t last_ns;
+};
+
+/* Kernel records of a CPU are missing from that time to that. */
+struct mr_gap {
+	uint32_t cpu;
+	int64_t begin_ns;
+	int64_t end_ns;
 };
 
 struct mr_survey {
@@ -63,15 +74,24 @@ struct mr_survey {
 	mr_vec(struct mr_process) processes;
 	mr_vec(struct mr_track) tracks;
 	uint32_t first_queue_track;
+	uint32_t first_cpu_track;
 	mr_vec(uint32_t) runtimes_seen; /* strings, each once */
 	struct mr_strings process_keys; /* process number → index */
 	struct mr_strings track_keys;   /* (process, tid) → index */
+	struct mr_strings cpu_keys;     /* number of a CPU → index from first_cpu_track */
+	struct mr_tasks tasks;
+	uint64_t ambiguous_tasks;   /* that could belong to several threads of the user streams */
+	mr_vec(struct mr_gap) gaps; /* kernel records lost, by CPU and time */
 
 	/* The trace's whole span, in the trace clock and in user-clock ticks. */
 	int64_t first_ns;
 	int64_t last_ns;
 	uint64_t first_user_ticks;
 	uint64_t last_user_ticks;
+
+	/* The span of the kernel level's packets; empty (first > last) without it. */
+	int64_t first_kernel_ns;
+	int64_t last_kernel_ns;
 
 	uint64_t event_counts[256]; /* by event id */
 	uint64_t event_count;
@@ -92,6 +112,9 @@ void mr_survey_find(const struct mr_survey *survey, const struct mr_packet_conte
 
 /* The track of a queue of the definitions; MR_NO_TRACK for queue 0. */
 uint32_t mr_survey_track_of_queue(const struct mr_survey *survey, uint32_t queue);
+
+/* The track of a CPU that has a kernel stream; MR_NO_TRACK for others. */
+uint32_t mr_survey_track_of_cpu(const struct mr_survey *survey, uint32_t cpu);
 
 static inline const char *mr_survey_text(const struct mr_survey *survey, uint32_t string)
 {

@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/macros.h"
+#include "model/kernel_columns.h"
 
 #define MR_NO_ROW  UINT32_MAX
 #define MR_NO_TIME INT64_MIN /* a time that was not recorded */
@@ -31,12 +32,22 @@
 enum mr_row_flags {
 	MR_ROW_UNFINISHED = 1 << 0, /* was open when the recording ended; the end is not real */
 	MR_ROW_OVERLAPS = 1 << 1,   /* cuts into its predecessor on the track instead of nesting */
+	MR_ROW_UNTIMED = 1 << 2,    /* a device operation whose times are not known */
+	MR_ROW_BLOCKED = 1 << 3, /* of a system call only the part in which it blocked is known */
 };
 
-enum mr_thread_state {
-	MR_STATE_RUN,
-	MR_STATE_RUNNABLE,
-	MR_STATE_BLOCKED,
+/* Who tells of memory. What a framework hands out lies in what it got from the runtime: the two
+ * must not be added. */
+enum mr_memory_teller {
+	MR_MEMORY_FRAMEWORK,
+	MR_MEMORY_RUNTIME,
+};
+
+/* What a runtime call is to the device. */
+enum mr_call_role {
+	MR_CALL_PLAIN,
+	MR_CALL_LAUNCH, /* gives it an operation */
+	MR_CALL_WAIT,   /* launches nothing, and returns when operations have ended */
 };
 
 #define MR_TABLES(TABLE)         \
@@ -44,11 +55,13 @@ enum mr_thread_state {
 	TABLE(node_instants)     \
 	TABLE(steps)             \
 	TABLE(calls)             \
+	TABLE(kernel_launches)   \
 	TABLE(device_operations) \
-	TABLE(states)            \
+	TABLE(dependencies)      \
 	TABLE(counters)          \
 	TABLE(memory)            \
-	TABLE(messages)
+	TABLE(messages)          \
+	MR_KERNEL_TABLES(TABLE)
 
 /* COLUMN(type, name). Every table begins with track and start_ns; a table of
  * intervals goes on with duration_ns. */
@@ -75,33 +88,62 @@ enum mr_thread_state {
 	COLUMN(uint64_t, step)       \
 	COLUMN(uint8_t, flags)
 
-#define MR_COLUMNS_calls(COLUMN)                                                      \
-	COLUMN(uint32_t, track)                                                       \
-	COLUMN(int64_t, start_ns)                                                     \
-	COLUMN(int64_t, duration_ns)                                                  \
-	COLUMN(int64_t, self_ns)                                                      \
-	COLUMN(uint32_t, parent)                                                      \
-	COLUMN(uint32_t, function)    /* string */                                    \
-	COLUMN(uint64_t, correlation) /* the same as that of its device operations */ \
-	COLUMN(int64_t, result)                                                       \
+#define MR_COLUMNS_calls(COLUMN)                                                              \
+	COLUMN(uint32_t, track)                                                               \
+	COLUMN(int64_t, start_ns)                                                             \
+	COLUMN(int64_t, duration_ns)                                                          \
+	COLUMN(int64_t, self_ns)                                                              \
+	COLUMN(uint32_t, parent)                                                              \
+	COLUMN(uint32_t, function)    /* string */                                            \
+	COLUMN(uint64_t, correlation) /* the same as that of its device operations */         \
+	COLUMN(int64_t, result)                                                               \
+	COLUMN(uint64_t, object) /* handle of what it is about, as the program sees it */     \
+	COLUMN(uint64_t, bytes)  /* that it is about */                                       \
+	COLUMN(uint32_t, queue)                                                               \
+	COLUMN(uint32_t, operation)  /* first row of what it launched, or MR_NO_ROW */        \
+	COLUMN(uint8_t, role)        /* enum mr_call_role */                                  \
+	COLUMN(uint8_t, kind)        /* enum mr_operation_kind, of a launch */                \
+	COLUMN(uint8_t, is_blocking) /* a launch that returns when the operation has ended */ \
 	COLUMN(uint8_t, flags)
 
-#define MR_COLUMNS_device_operations(COLUMN)       \
-	COLUMN(uint32_t, track) /* of the queue */ \
-	COLUMN(int64_t, start_ns)                  \
-	COLUMN(int64_t, duration_ns)               \
-	COLUMN(int64_t, queued_ns)                 \
-	COLUMN(int64_t, submitted_ns)              \
-	COLUMN(uint32_t, name) /* string */        \
-	COLUMN(uint64_t, correlation)              \
-	COLUMN(uint64_t, bytes)                    \
-	COLUMN(uint8_t, kind) /* enum mr_operation_kind */
+/* What a launch of a kernel says besides the call. */
+#define MR_COLUMNS_kernel_launches(COLUMN)                     \
+	COLUMN(uint32_t, track)                                \
+	COLUMN(int64_t, start_ns)                              \
+	COLUMN(uint64_t, correlation)                          \
+	COLUMN(uint32_t, call) /* row, or MR_NO_ROW */         \
+	COLUMN(uint32_t, name) /* string */                    \
+	COLUMN(uint64_t, global_x)                             \
+	COLUMN(uint64_t, global_y)                             \
+	COLUMN(uint64_t, global_z)                             \
+	COLUMN(uint32_t, local_x) /* 0: left to the runtime */ \
+	COLUMN(uint32_t, local_y)                              \
+	COLUMN(uint32_t, local_z)
 
-#define MR_COLUMNS_states(COLUMN)    \
-	COLUMN(uint32_t, track)      \
-	COLUMN(int64_t, start_ns)    \
-	COLUMN(int64_t, duration_ns) \
-	COLUMN(uint8_t, state) /* enum mr_thread_state; told by the kernel level */
+/* One that is unfinished or untimed stands where it was launched, and has no duration: when it ran
+ * is not known. */
+#define MR_COLUMNS_device_operations(COLUMN)                            \
+	COLUMN(uint32_t, track) /* of the queue */                      \
+	COLUMN(int64_t, start_ns)                                       \
+	COLUMN(int64_t, duration_ns)                                    \
+	COLUMN(int64_t, queued_ns)                                      \
+	COLUMN(int64_t, submitted_ns)                                   \
+	COLUMN(uint32_t, process) /* that launched it */                \
+	COLUMN(uint32_t, call)    /* row of the launch, or MR_NO_ROW */ \
+	COLUMN(uint32_t, name)    /* string */                          \
+	COLUMN(uint64_t, correlation)                                   \
+	COLUMN(uint64_t, bytes)                                         \
+	COLUMN(uint8_t, kind) /* enum mr_operation_kind */              \
+	COLUMN(uint8_t, flags)
+
+/* A launch or another call waits for an operation. */
+#define MR_COLUMNS_dependencies(COLUMN)                                              \
+	COLUMN(uint32_t, track)                                                      \
+	COLUMN(int64_t, start_ns)                                                    \
+	COLUMN(uint64_t, correlation)  /* of the one that waits */                   \
+	COLUMN(uint64_t, awaited)      /* correlation of what it waits for */        \
+	COLUMN(uint32_t, call)         /* row of the one that waits, or MR_NO_ROW */ \
+	COLUMN(uint32_t, awaited_call) /* row of the launch of what it waits for, or MR_NO_ROW */
 
 #define MR_COLUMNS_counters(COLUMN)         \
 	COLUMN(uint32_t, track)             \
@@ -109,14 +151,17 @@ enum mr_thread_state {
 	COLUMN(uint32_t, name) /* string */ \
 	COLUMN(int64_t, value)
 
-#define MR_COLUMNS_memory(COLUMN)                \
-	COLUMN(uint32_t, track)                  \
-	COLUMN(int64_t, start_ns)                \
-	COLUMN(uint32_t, device)                 \
-	COLUMN(uint32_t, allocator) /* string */ \
-	COLUMN(uint32_t, node)                   \
-	COLUMN(uint64_t, address)                \
-	COLUMN(uint64_t, bytes)                  \
+#define MR_COLUMNS_memory(COLUMN)                                                                 \
+	COLUMN(uint32_t, track)                                                                   \
+	COLUMN(int64_t, start_ns)                                                                 \
+	COLUMN(uint32_t, device)                                                                  \
+	COLUMN(uint32_t, allocator) /* string */                                                  \
+	COLUMN(uint32_t, node)                                                                    \
+	COLUMN(uint64_t, address) /* or handle */                                                 \
+	COLUMN(uint64_t, parent)  /* address of what it is a part of; 0: it is its own */         \
+	COLUMN(uint64_t, bytes)   /* of a free: what it gives back, if its allocation is known */ \
+	COLUMN(uint64_t, live_bytes) /* then held on the device, by the same teller */            \
+	COLUMN(uint8_t, teller)      /* enum mr_memory_teller */                                  \
 	COLUMN(uint8_t, is_free)
 
 #define MR_COLUMNS_messages(COLUMN)            \

@@ -14,6 +14,8 @@ static const char *unit_name(enum mr_unit unit)
 		return "ns";
 	case MR_UNIT_BYTES:
 		return "bytes";
+	case MR_UNIT_BYTES_PER_SECOND:
+		return "bytes_per_second";
 	case MR_UNIT_PERMILLE:
 		return "permille";
 	case MR_UNIT_NUMBER:

@@ -43,6 +43,14 @@ static void format_number(const struct layout *layout, uint32_t column, int64_t 
 	case MR_UNIT_BYTES:
 		mr_format_bytes(to, number);
 		break;
+	case MR_UNIT_BYTES_PER_SECOND:
+		if (number == MR_NO_VALUE) {
+			strcpy(to, "-");
+		} else {
+			mr_format_bytes(to, number);
+			strcat(to, "/s");
+		}
+		break;
 	case MR_UNIT_PERMILLE:
 		if (number == MR_NO_VALUE)
 			strcpy(to, "-");
@@ -56,7 +64,10 @@ static void format_number(const struct layout *layout, uint32_t column, int64_t 
 			mr_format_count(to, number);
 		break;
 	default:
-		snprintf(to, MR_FORMAT_BYTES, "%lld", (long long)number);
+		if (number == MR_NO_VALUE)
+			strcpy(to, "-");
+		else
+			snprintf(to, MR_FORMAT_BYTES, "%lld", (long long)number);
 	}
 }
 
@@ -115,6 +126,16 @@ static bool repeats_previous(const struct layout *layout, uint32_t column)
 	return true;
 }
 
+static bool is_absent(const struct layout *layout, uint32_t column)
+{
+	if (!(layout->table->columns[column].flags & MR_COLUMN_RARE))
+		return false;
+	for (uint32_t row = 0; row < layout->table->row_count; row++)
+		if (mr_finding_value(layout->table, row, column)->number != 0)
+			return false;
+	return true;
+}
+
 static void widen_number(struct layout *layout, uint32_t column, int64_t number)
 {
 	char cell[MR_FORMAT_BYTES];
@@ -128,7 +149,8 @@ static void measure_column(struct layout *layout, uint32_t column)
 	const struct mr_finding_table *table = layout->table;
 	const struct mr_finding_column *desc = &table->columns[column];
 
-	layout->is_hidden[column] = is_useless(layout, column) || repeats_previous(layout, column);
+	layout->is_hidden[column] = is_useless(layout, column) || is_absent(layout, column) ||
+				    repeats_previous(layout, column);
 	layout->width[column] = mr_text_width(desc->title);
 	for (uint32_t row = 0; row < layout->shown_rows; row++) {
 		const union mr_value *value = mr_finding_value(table, row, column);
@@ -298,10 +320,10 @@ void mr_finding_table_print(const struct mr_finding_table *table, const struct m
 			    FILE *file)
 {
 	struct layout layout = {.table = table, .style = style, .file = file};
+	uint32_t max_rows = style->brief && table->brief_rows ? table->brief_rows : style->max_rows;
 
 	/* One row more is shown rather than summed up. */
-	layout.shown_rows =
-		table->row_count > style->max_rows + 1 ? style->max_rows : table->row_count;
+	layout.shown_rows = table->row_count > max_rows + 1 ? max_rows : table->row_count;
 	for (uint32_t column = 0; column < table->column_count; column++)
 		measure_column(&layout, column);
 	fit(&layout);

@@ -143,9 +143,11 @@ static void print_evidence(const struct page *page, const struct mr_finding *fin
 
 		mr_format_ns(duration, evidence->duration_ns, page->style->utf8);
 		mr_text_fit(what, evidence->what, 40);
-		fprintf(page->file, "  longest %s, %s, at %" PRId64 ".%09" PRId64 " s in %u/%u\n",
-			what, duration, offset_ns / 1000000000, offset_ns % 1000000000,
-			evidence->pid, evidence->tid);
+		fprintf(page->file, "  longest %s, %s, at %" PRId64 ".%09" PRId64 " s in %u", what,
+			duration, offset_ns / 1000000000, offset_ns % 1000000000, evidence->pid);
+		if (evidence->tid)
+			fprintf(page->file, "/%u", evidence->tid);
+		fputc('\n', page->file);
 	}
 }
 

@@ -3,7 +3,8 @@
 """Output of the commands on a small trace, compared with what is stored in expected/.
 
 After a wanted change, look at the difference and accept it:   test_golden.py --bless
-The trace was written by tests/unit/small_trace.c:             unit_test_model small.mill
+The traces were written by tests/unit/small_trace.c:           unit_test_model small.mill
+and tests/unit/test_runtime_model.c:                           unit_test_runtime_model runtime/opencl.mill
 """
 
 import json
@@ -29,6 +30,10 @@ CASES = {
     "dump.json": ["dump", "--json", "small.mill"],
     "dump-runtime.txt": ["dump", "--level", "runtime", "small.mill"],
     "dump-limit.txt": ["dump", "--limit", "3", "small.mill"],
+    "opencl-report.txt": ["report", "runtime/opencl.mill"],
+    "opencl-report.json": ["report", "--json", "runtime/opencl.mill"],
+    "opencl-info.txt": ["info", "runtime/opencl.mill"],
+    "opencl-dump.txt": ["dump", "runtime/opencl.mill"],
 }
 
 
@@ -73,7 +78,7 @@ class Golden(unittest.TestCase):
                 self.assertRegex(result.stderr.decode(), rf"^millrace: .*{path}.*\n$")
 
         self.assertIn(b"it has no ctf/metadata", run("info", "expected").stderr)
-        self.assertIn(b"it is not a directory", run("info", "test_golden.py").stderr)
+        self.assertIn(b"it is not JSON", run("info", "test_golden.py").stderr)
 
     def damaged_copy(self):
         folder = tempfile.TemporaryDirectory(prefix="millrace-golden-")

@@ -30,7 +30,9 @@ static int analyse_small(void **state)
 	directory = directory_make();
 	small_trace_write(directory);
 	if (mr_model_load(directory, &model) < 0 || mr_analyse_health(model, &findings) < 0 ||
-	    mr_analyse_contents(model, &findings) < 0)
+	    mr_analyse_contents(model, &findings) < 0 ||
+	    mr_analyse_device_operations(model, &findings) < 0 ||
+	    mr_analyse_calls(model, &findings) < 0)
 		return -1;
 	return mr_analyse_operations(model, &findings);
 }
@@ -175,8 +177,8 @@ static void test_summary(void **state)
 
 /* ---- nothing in the trace ----------------------------------------------------------------------- */
 
-/* A trace in which a process was seen and did nothing. */
-static void write_idle_trace(const char *path, const char *manifest)
+/* A trace in which a process was seen, perhaps loaded a runtime, and did nothing. */
+static void write_idle_trace(const char *path, const char *manifest, const char *runtime)
 {
 	static struct packet packet;
 	/* Of an older kind: it does not say its process's number. */
@@ -187,26 +189,33 @@ static void write_idle_trace(const char *path, const char *manifest)
 	packet = (struct packet){.begin = 100, .end = 200, .process = 2, .pid = 100, .tid = 100};
 	packet_start(&packet);
 	packet_event(&packet, MR_EVENT_process_start, 150, payload, sizeof payload);
+	if (runtime)
+		packet_event(&packet, MR_EVENT_runtime_seen, 160, runtime, strlen(runtime) + 1);
 	packet_finish(&packet);
 	directory_write_metadata(path);
 	directory_write(path, "ctf/stream", packet.bytes, packet.size);
 	directory_write(path, "manifest.json", manifest, strlen(manifest));
 }
 
-static void check_empty(const char *members, const char *reason)
+static void check_idle(const char *members, const char *runtime, const char *reason)
 {
 	mr_auto(model) struct mr_model *idle = NULL;
 	char manifest[512], sentence[MR_EMPTY_BYTES];
 	char *path = directory_make();
 
 	snprintf(manifest, sizeof manifest, "{\"format\": 1%s}", members);
-	write_idle_trace(path, manifest);
+	write_idle_trace(path, manifest, runtime);
 	assert_int_equal(mr_model_load(path, &idle), 0);
 	assert_int_equal(idle->survey->processes.count, 1);
 	assert_true(mr_explain_empty(idle, sentence));
 	if (!strstr(sentence, reason))
 		fail_msg("%s: %s", members, sentence);
 	directory_remove(path);
+}
+
+static void check_empty(const char *members, const char *reason)
+{
+	check_idle(members, NULL, reason);
 }
 
 #define ALL_LEVELS ", \"levels\": [\"runtime\", \"dataflow\"]"
@@ -227,6 +236,8 @@ static void test_empty(void **state)
 	check_empty(ALL_LEVELS ", \"kept\": {\"bytes\": 99999}", "is damaged");
 	check_empty(ALL_LEVELS ", \"options\": {\"delay_ns\": 5}", "--delay");
 	check_empty(", \"levels\": [\"runtime\"]", "dataflow was not recorded");
+	check_idle(ALL_LEVELS, "libcuda.so.1", "libcuda.so.1, for which this version");
+	check_idle(ALL_LEVELS, "libOpenCL.so.1", "no call of it reached millrace");
 }
 
 /* ---- for people --------------------------------------------------------------------------------- */

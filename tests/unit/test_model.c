@@ -201,6 +201,35 @@ static void check_problem(const char *folder, const char *text, const char *prob
 	mr_manifest_free(manifest);
 }
 
+static void test_manifest_of_kernel_level(void **state)
+{
+	static const char text[] =
+		"{\"format\": 1, \"kernel\": \"6.1\", \"kernel_level\": {\"mode\": \"perf\", "
+		"\"reason\": \"why\", \"syscalls\": \"none\", \"events\": 7, \"not_followed\": 2, "
+		"\"lost_by_cpu\": [0, 3], \"off\": [{\"what\": \"a\", \"why\": \"b\"}]}}";
+	char *folder = directory_make();
+	struct mr_manifest *manifest;
+
+	(void)state;
+	directory_write(folder, "manifest.json", text, strlen(text));
+	assert_int_equal(mr_manifest_read(folder, &manifest), 0);
+	const struct mr_manifest_kernel *kernel = &manifest->kernel_level;
+	assert_null(manifest->problem);
+	assert_string_equal(manifest->kernel, "6.1");
+	assert_string_equal(kernel->mode, "perf");
+	assert_string_equal(kernel->reason, "why");
+	assert_string_equal(kernel->syscalls, "none");
+	assert_int_equal(kernel->events, 7);
+	assert_int_equal(kernel->not_followed, 2);
+	assert_int_equal(kernel->cpu_count, 2);
+	assert_int_equal(kernel->lost_by_cpu[1], 3);
+	assert_int_equal(kernel->off_count, 1);
+	assert_string_equal(kernel->off[0].what, "a");
+	assert_string_equal(kernel->off[0].why, "b");
+	mr_manifest_free(manifest);
+	directory_remove(folder);
+}
+
 static void test_broken_manifests(void **state)
 {
 	char *folder = directory_make();
@@ -224,6 +253,10 @@ static void test_broken_manifests(void **state)
 	check_problem(folder, "{\"format\": 1, \"processes\": [{\"pid\": -4}]}", "pid");
 	check_problem(folder, "{\"format\": 1, \"losses\": {\"events\": 1.5}}", "events");
 	check_problem(folder, "{\"format\": 1, \"started_realtime_ns\": true}", "started");
+	check_problem(folder, "{\"format\": 1, \"kernel_level\": 1}", "kernel_level");
+	check_problem(folder, "{\"format\": 1, \"kernel_level\": {\"lost_by_cpu\": [-1]}}",
+		      "lost_by_cpu");
+	check_problem(folder, "{\"format\": 1, \"kernel_level\": {\"off\": [{}]}}", "off");
 	directory_remove(folder);
 }
 
@@ -315,6 +348,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_manifest),
 	};
 	const struct CMUnitTest of_others[] = {
+		cmocka_unit_test(test_manifest_of_kernel_level),
 		cmocka_unit_test(test_broken_manifests),
 		cmocka_unit_test(test_cut_manifests),
 		cmocka_unit_test(test_empty_trace),

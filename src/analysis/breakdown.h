@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tables of statistics: one row per group of intervals, those that took most first, with names
+ * before and count, sums and percentiles after them. The sums divide the whole exactly: where intervals
+ * nest, the self times do, and totals count nested ones twice.
+ */
+#ifndef MR_ANALYSIS_BREAKDOWN_H
+#define MR_ANALYSIS_BREAKDOWN_H
+
+#include "analysis/finding.h"
+#include "analysis/statistics.h"
+#include "model/model.h"
+
+/* Columns of every such table, after those that name the group. */
+/* clang-format off */
+#define MR_DISTRIBUTION_COLUMNS(flags)                   \
+	{"mean_ns", "mean", MR_UNIT_NS, MR_COLUMN_SPARE}, \
+	{"p50_ns", "p50", MR_UNIT_NS, flags},            \
+	{"p95_ns", "p95", MR_UNIT_NS, MR_COLUMN_SPARE},  \
+	{"p99_ns", "p99", MR_UNIT_NS, flags},            \
+	{"max_ns", "max", MR_UNIT_NS, flags}
+#define MR_FLAT_COLUMNS                                        \
+	{"count", "count", MR_UNIT_COUNT, MR_COLUMN_SUM},       \
+	{"total_ns", "total", MR_UNIT_NS, MR_COLUMN_BREAKDOWN}, \
+	MR_DISTRIBUTION_COLUMNS(0)
+#define MR_NESTED_COLUMNS(flags)                             \
+	{"count", "count", MR_UNIT_COUNT, MR_COLUMN_SUM},     \
+	{"self_ns", "self", MR_UNIT_NS, MR_COLUMN_BREAKDOWN}, \
+	{"total_ns", "total", MR_UNIT_NS, MR_COLUMN_SUM},     \
+	MR_DISTRIBUTION_COLUMNS(flags)
+/* clang-format on */
+
+/* What a group is called: fills the first cells of its row. */
+typedef void mr_name_group(const struct mr_model *model, const void *groups, uint32_t group,
+			   union mr_value *cells);
+
+struct mr_breakdown {
+	const char *id;
+	const char *title;
+	const struct mr_finding_column *columns; /* names, then FLAT or NESTED, then the caller's */
+	uint32_t column_count;
+	uint32_t name_count; /* columns that name the group */
+	mr_name_group *name;
+	const void *groups; /* for name() */
+	struct mr_statistics_input input;
+};
+
+/* Adds the table. *ret_statistics, if wanted, has one for each row of the
+ * table and is the caller's to free. -ENOMEM. */
+int mr_breakdown_add(const struct mr_model *model, struct mr_findings *findings,
+		     struct mr_finding *finding, const struct mr_breakdown *breakdown,
+		     struct mr_statistic **ret_statistics, uint32_t *ret_count);
+
+/* For groups that are strings of the model. */
+mr_name_group mr_name_string;
+
+/* 0, 1, 2, ...: keys that are their own groups. NULL without memory. */
+uint32_t *mr_make_identity(size_t count);
+
+#endif

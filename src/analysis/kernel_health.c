@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/kernel_health.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct health {
+	const struct mr_model *model;
+	const struct mr_manifest_kernel *kernel;
+	struct mr_findings *findings;
+	struct mr_finding *finding;
+};
+
+#define say(health, severity, ...) \
+	mr_finding_say((health)->findings, (health)->finding, severity, __VA_ARGS__)
+
+static bool is_mode(const struct health *health, const char *mode)
+{
+	return health->kernel->mode && strcmp(health->kernel->mode, mode) == 0;
+}
+
+/* Who has not the privilege need not be told in every report. */
+static int tell_mode(const struct health *health)
+{
+	const char *reason = health->kernel->reason;
+
+	if (is_mode(health, "off") && reason)
+		return say(health, MR_SEVERITY_FINE, "The kernel level was not recorded: %s.",
+			   reason);
+	if (is_mode(health, "perf"))
+		return say(
+			health, MR_SEVERITY_NOTE,
+			"The kernel level knows when threads ran; wakers and causes of waits are "
+			"unknown: %s.",
+			reason ? reason : "it was recorded without privilege");
+	return 0;
+}
+
+static int tell_off(const struct health *health)
+{
+	for (size_t i = 0; i < health->kernel->off_count; i++)
+		if (say(health, MR_SEVERITY_FINE, "Not recorded on this kernel: %s: %s.",
+			health->kernel->off[i].what, health->kernel->off[i].why) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int tell_recovered(const struct health *health)
+{
+	const char *state = health->model->manifest->state;
+
+	if (!state || strcmp(state, "recovered") != 0 || !health->kernel->mode ||
+	    is_mode(health, "off"))
+		return 0;
+	return say(health, MR_SEVERITY_NOTE,
+		   "Up to the last second of the kernel level was lost with the recorder.");
+}
+
+static int tell_losses(const struct health *health)
+{
+	static const struct mr_finding_column columns[] = {
+		{"cpu", "CPU", MR_UNIT_NUMBER, 0},
+		{"lost_events", "events lost", MR_UNIT_COUNT, MR_COLUMN_SUM},
+	};
+	const struct mr_manifest_kernel *kernel = health->kernel;
+	uint32_t count = 0, row = 0;
+
+	for (size_t cpu = 0; cpu < kernel->cpu_count; cpu++)
+		count += kernel->lost_by_cpu[cpu] != 0;
+	if (count == 0)
+		return 0;
+	struct mr_finding_table *table = mr_finding_add_table(
+		health->findings, health->finding, "losses_by_cpu",
+		"Kernel events for which there was no room", columns, mr_countof(columns), count);
+	if (!table)
+		return -ENOMEM;
+	for (size_t cpu = 0; cpu < kernel->cpu_count; cpu++) {
+		if (kernel->lost_by_cpu[cpu] == 0)
+			continue;
+		mr_finding_value(table, row, 0)->number = (int64_t)cpu;
+		mr_finding_value(table, row++, 1)->number = (int64_t)kernel->lost_by_cpu[cpu];
+	}
+	return say(health, MR_SEVERITY_WARNING,
+		   "The kernel's buffers were full at times: what threads did then is not known. "
+		   "Give --kernel-buffer more.");
+}
+
+static int tell_doubts(const struct health *health)
+{
+	uint64_t not_followed = health->kernel->not_followed;
+	uint64_t contradictory = health->model->anomalies.contradictory;
+	uint64_t ambiguous = health->model->survey->ambiguous_tasks;
+
+	if (not_followed && say(health, MR_SEVERITY_WARNING,
+				"%" PRIu64 " task%s could not be followed by the kernel level.",
+				not_followed, not_followed == 1 ? "" : "s") < 0)
+		return -ENOMEM;
+	if (contradictory &&
+	    say(health, MR_SEVERITY_NOTE,
+		"%" PRIu64 " time%s the kernel did not tell of a switch: what the thread did just "
+		"before the next event is not known.",
+		contradictory, contradictory == 1 ? "" : "s") < 0)
+		return -ENOMEM;
+	if (ambiguous &&
+	    say(health, MR_SEVERITY_NOTE,
+		"%" PRIu64 " thread%s of the kernel level could be one of several of "
+		"the program, and %s shown apart.",
+		ambiguous, ambiguous == 1 ? "" : "s", ambiguous == 1 ? "is" : "are") < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+int mr_tell_kernel_health(const struct mr_model *model, struct mr_findings *findings,
+			  struct mr_finding *finding)
+{
+	const struct health health = {model, &model->manifest->kernel_level, findings, finding};
+
+	if (tell_mode(&health) < 0 || tell_recovered(&health) < 0 || tell_losses(&health) < 0 ||
+	    tell_doubts(&health) < 0 || tell_off(&health) < 0)
+		return -ENOMEM;
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What must be true of device operations, whatever the clocks say. Device times come through a clock map
+ * that is exact to a bound only; these are the independent checks of it.
+ *
+ *     call      ├──launch──┤                 ├────── wait ──────┤
+ *                    ├─ 1 ─►                                2 ◄─┤    1  no operation starts before its
+ *     queue              .  ├─ operation ─┤ ├─ operation ─┤          launch begins   2  nor ends after
+ *                           3 queued ≤ submitted ≤ start  4          the call that waited for it
+ *
+ * A constraint is never enforced: times stay as they are. One that is missed by no more than the
+ * clocks' bounds is uncertain, by more it is broken. The least slack tells of a constant bias too, which
+ * breaks nothing: it should be about as small as a launch is quick.
+ */
+#ifndef MR_MODEL_CONSTRAINTS_H
+#define MR_MODEL_CONSTRAINTS_H
+
+#include <stdint.h>
+
+enum mr_constraint_kind {
+	MR_CONSTRAINT_LAUNCH,      /* starts after its launch began */
+	MR_CONSTRAINT_WAIT,        /* ends before the call that waited for it returned */
+	MR_CONSTRAINT_OWN_TIMES,   /* queued, submitted, start in this order */
+	MR_CONSTRAINT_DEPENDENCY,  /* starts after what it waits for has ended */
+	MR_CONSTRAINT_QUEUE_ORDER, /* starts after its predecessor in an in-order queue has ended */
+	MR_CONSTRAINTS,
+};
+
+struct mr_constraint {
+	uint64_t checked;
+	uint64_t uncertain;
+	uint64_t broken;
+	int64_t least_slack_ns; /* negative: missed by so much. Meaningless if nothing was checked */
+};
+
+struct mr_model;
+
+/* Fills in model->constraints; all tables are joined and sorted. 0 or -ENOMEM. */
+int mr_constraints_check(struct mr_model *model);
+
+#endif

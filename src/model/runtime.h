@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The runtime level in the model: rows of calls, launches, device operations, waits and memory, and
+ * how they hang together.
+ *
+ *     dependencies ──call──► calls ◄──call── device_operations         joined by (process, correlation),
+ *          └───awaited_call──► │ ──operation──►                        never by order or time
+ *                              ◄──call── kernel_launches
+ */
+#ifndef MR_MODEL_RUNTIME_H
+#define MR_MODEL_RUNTIME_H
+
+#include "model/loader.h"
+
+/* Before the first event: makes model->device_clocks and room in the tables. 0 or a negative errno. */
+int mr_runtime_start(struct mr_model *model);
+
+/* Adds what an event of the runtime level says; others say nothing. */
+int mr_runtime_add(struct mr_loader *loader, const struct mr_event *event);
+
+/* A call that was open when its thread or the recording ended. */
+int mr_runtime_add_unfinished_call(struct mr_loader *loader, struct mr_span span, uint32_t function,
+				   uint64_t correlation);
+
+/* When all events are read and nothing is sorted: links the tables, adds the operations that were
+ * launched and not seen to end, and sorts calls and device_operations. */
+int mr_runtime_join(struct mr_model *model);
+
+/* When all tables are sorted: finds what each free gives back, and the bytes that are live. */
+int mr_memory_join(struct mr_model *model);
+
+#endif
