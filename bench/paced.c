@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * paced millrace|lttng RATE SECONDS: RATE events a second in all, from two threads, for SECONDS.
+ * paced millrace|lttng|calls RATE SECONDS: RATE events a second in all, from two threads, for SECONDS.
+ * `calls` makes system calls, for the kernel level.
  * What is due is written in batches of 64; when nothing is, the thread sleeps for 50 microseconds.
  * Prints how many events were written: fewer than wanted where the rate is beyond the machine.
  */
@@ -8,6 +9,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "lttng_event.h"
 #include "millrace.h"
@@ -35,7 +38,19 @@ static void write_lttng(uint32_t first)
 		bench_lttng_event(node, first + i);
 }
 
-static void (*write_batch)(uint32_t first) = write_millrace;
+static void call_kernel(uint32_t first)
+{
+	(void)first;
+	for (uint32_t i = 0; i < BATCH; i++)
+		syscall(SYS_getppid);
+}
+
+static const struct {
+	const char *name;
+	void (*write)(uint32_t first);
+} kinds[] = {{"millrace", write_millrace}, {"lttng", write_lttng}, {"calls", call_kernel}};
+
+static void (*write_batch)(uint32_t first);
 
 static void *work(void *ret_written)
 {
@@ -56,12 +71,13 @@ static void *work(void *ret_written)
 
 int main(int argc, char **argv)
 {
-	if (argc != 4 || (strcmp(argv[1], "millrace") != 0 && strcmp(argv[1], "lttng") != 0)) {
-		fputs("usage: paced millrace|lttng RATE SECONDS\n", stderr);
+	for (size_t i = 0; argc == 4 && i < sizeof kinds / sizeof *kinds; i++)
+		if (strcmp(argv[1], kinds[i].name) == 0)
+			write_batch = kinds[i].write;
+	if (!write_batch) {
+		fputs("usage: paced millrace|lttng|calls RATE SECONDS\n", stderr);
 		return 2;
 	}
-	if (argv[1][0] == 'l')
-		write_batch = write_lttng;
 	events_per_ns = (double)bench_number(argv[2]) / THREADS / 1e9;
 	duration_ns = bench_number(argv[3]) * UINT64_C(1000000000);
 	node = millrace_node(millrace_graph("bench"), "bench", "Bench", 0);

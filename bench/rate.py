@@ -14,7 +14,7 @@ STEP_DOWN = 0.8          # after a final trial that failed: the disk is slower t
 MOST_STEPS_DOWN = 5
 KEPT_UP = 0.97           # of the events wanted; fewer means that the producers are too slow
 DISK_BYTES = 30 << 30    # of free space, for 20 s at disk speed and a margin
-MAX_SIZE = ("--max-size", "28G")
+OPTIONS = ("--levels", "runtime,dataflow", "--max-size", "28G")
 
 
 def passes(events, wanted, lost):
@@ -50,7 +50,7 @@ def rate(context, lttng):
 
     def try_millrace(wanted, seconds):
         command = [context.program("paced"), "millrace", int(wanted), seconds]
-        with context.recorded(*command, options=MAX_SIZE) as (output, _, lost):
+        with context.recorded(*command, options=OPTIONS) as (output, _, lost):
             return passes(output, wanted * seconds, lost)
 
     def try_lttng(wanted, seconds):

@@ -3,14 +3,22 @@
 
 #include <string.h>
 
-/* FNV-1a, finished by a multiplication so that the low bits depend on all bytes. */
+/* FNV-1a by eight bytes, mixed so that the low bits depend on all of them. */
 static uint32_t hash_of(const unsigned char *bytes, size_t count)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ count;
+	uint64_t word = 0;
 
+	for (; count >= sizeof word; bytes += sizeof word, count -= sizeof word) {
+		memcpy(&word, bytes, sizeof word);
+		hash = (hash ^ word) * multiplier;
+		hash ^= hash >> 32;
+	}
+	word = 0;
 	for (size_t i = 0; i < count; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+		word = word << 8 | bytes[i];
+	return (uint32_t)(((hash ^ word) * multiplier) >> 32);
 }
 
 static bool is_same(const struct mr_strings *strings, uint32_t number, const void *bytes,

@@ -8,6 +8,7 @@ import pathlib
 import pty
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 MILLRACE = os.environ["MILLRACE"]
@@ -114,13 +115,23 @@ class Doctor(unittest.TestCase):
                          "ok" if os.path.exists("/sys/kernel/btf/vmlinux") else "missing")
         self.assertEqual(found["babeltrace2"]["state"],
                          "ok" if shutil.which("babeltrace2") else "missing")
-        self.assertEqual(found["kernel"]["state"], "missing")
+        self.assertEqual({each["level"] for each in found.values()},
+                         {"core", "dataflow", "runtime", "kernel", "tools"})
 
     def test_no_tools_in_path(self):
         found, _ = self.doctor(env={"PATH": "/nowhere"})
         self.assertEqual(found["babeltrace2"]["state"], "missing")
         self.assertIn("apt-get install babeltrace2", found["babeltrace2"]["remedy"])
         self.assertIn("python3 is not installed", found["torch"]["reason"])
+
+    def test_opencl(self):
+        installed = os.path.exists("/etc/OpenCL/vendors/pocl.icd")
+        self.assertEqual(self.doctor()[0]["libOpenCL"]["state"],
+                         "ok" if installed else "missing")
+        with tempfile.TemporaryDirectory() as folder:
+            found, status = self.doctor(env={**os.environ, "OCL_ICD_VENDORS": folder})
+        self.assertEqual((found["libOpenCL"]["state"], status), ("missing", 0))
+        self.assertIn("apt-get install", found["libOpenCL"]["remedy"])
 
     def test_folder_that_cannot_be_written(self):
         found, status = self.doctor(cwd="/proc")

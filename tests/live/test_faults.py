@@ -14,15 +14,18 @@ import unittest
 from support import MILLRACE, LiveTest, manifest, preload, program, run
 
 DENSE_CALLS = 60  # those after them are tried less and less densely
+KERNEL_DENSE_CALLS = 8  # loading BPF programs takes time
 IN_RECORD = ("malloc", "calloc", "realloc", "mmap", "write", "open", "openat", "fork", "pipe2", "ftruncate",
              "fallocate", "epoll_create1", "mkdir", "mkdirat", "symlinkat", "renameat", "flock", "fclose",
              "stat", "readlink")
 IN_PROGRAM = ("mmap", "open", "openat", "madvise", "readlink", "stat", "fstat", "pthread_key_create",
               "pthread_setspecific")
+IN_KERNEL_LEVEL = ("malloc", "calloc", "realloc", "mmap", "open", "openat", "stat")
+NO_KERNEL = ("--levels", "runtime,dataflow")
 
 
 class Faults(LiveTest):
-    def inject(self, function, number, where, command, caller=None):
+    def inject(self, function, number, where, command, caller=None, options=NO_KERNEL):
         """Runs record with one fault. Returns the result, or None if there is no such call."""
         folder = self.path(f"{function}-{number}")
         os.mkdir(folder)
@@ -30,7 +33,7 @@ class Faults(LiveTest):
         environment = {**os.environ, "LD_PRELOAD": preload("fault"), "FAULT_FUNCTION": function,
                        "FAULT_NUMBER": str(number), "FAULT_PROGRAM": where, "FAULT_FILE": happened,
                        **({"FAULT_CALLER": caller} if caller else {})}
-        result = run(MILLRACE, "record", "-o", "trace.mill", "--", *command, cwd=folder, env=environment,
+        result = run(MILLRACE, "record", "-o", "trace.mill", *options, "--", *command, cwd=folder, env=environment,
                      timeout=20)
         if not os.path.exists(happened):
             shutil.rmtree(folder)
@@ -40,8 +43,8 @@ class Faults(LiveTest):
         result.what = f"{function} number {number}: {result.returncode} {result.stderr}"
         return result
 
-    def check_record(self, function, number):
-        result = self.inject(function, number, "millrace", [program("load"), "1", "500"])
+    def check_record(self, function, number, **keywords):
+        result = self.inject(function, number, "millrace", [program("load"), "1", "500"], **keywords)
         if not result:
             return False
         folder = os.path.dirname(result.trace)
@@ -74,12 +77,15 @@ class Faults(LiveTest):
             return True
         return False
 
-    def try_all(self, check, functions):
+    def check_kernel_level(self, function, number):
+        return self.check_record(function, number, options=())
+
+    def try_all(self, check, functions, dense_calls=DENSE_CALLS, slowness=10):
         """Two at a time, each function until there is no further call of it."""
         def try_one(function):
             number = 1
             while check(function, number):
-                number += 1 + max(number - DENSE_CALLS, 0) // 10
+                number += 1 + max(number - dense_calls, 0) // slowness
             return function, number - 1
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             return dict(pool.map(try_one, functions))
@@ -88,6 +94,12 @@ class Faults(LiveTest):
         tried = self.try_all(self.check_record, IN_RECORD)
         print("faults in record:", tried)
         for function in ("malloc", "mmap", "write", "fork"):
+            self.assertGreater(tried[function], 0, "nothing was tried")
+
+    def test_in_kernel_level(self):
+        tried = self.try_all(self.check_kernel_level, IN_KERNEL_LEVEL, KERNEL_DENSE_CALLS, 2)
+        print("faults in record with the kernel level:", tried)
+        for function in ("malloc", "mmap"):
             self.assertGreater(tried[function], 0, "nothing was tried")
 
     def test_in_program(self):

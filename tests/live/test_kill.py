@@ -16,7 +16,7 @@ import subprocess
 import time
 import unittest
 
-from support import MILLRACE, LiveTest, info, manifest, program, run, wait_until
+from support import MILLRACE, LiveTest, dump, info, manifest, program, run, wait_until
 
 KILLS = int(os.environ.get("KILLS", "200"))
 RECORD_KILLS = max(KILLS // 4, 1)
@@ -46,6 +46,11 @@ def read_steps(trace):
         unfinished = [tuple(int(part) for part in field.split(":")) for field in fields[7:]]
         found[numbers[0]] = (numbers[1], numbers[3], numbers[5], unfinished)
     return found
+
+
+def levels_of(number):
+    """Loading the kernel level takes time: now and then will do."""
+    return [] if number % 8 == 0 else ["--levels", "runtime,dataflow"]
 
 
 def is_counting(path):
@@ -83,7 +88,7 @@ class Kill(LiveTest):
             self.assertIn(open_steps, ([], [got_steps]))
 
     def kill_program(self, number):
-        folder, record, counters = self.start(f"program-{number}")
+        folder, record, counters = self.start(f"program-{number}", options=levels_of(number))
         time.sleep(random.uniform(0, 0.03))
         os.kill(next(iter(read_counters(counters))), signal.SIGKILL)  # any thread's id will do
         record.communicate(timeout=30)
@@ -108,7 +113,8 @@ class Kill(LiveTest):
         rounds = 20000
         is_small = number % 2
         folder, record, counters = self.start(f"record-{number}", str(rounds), "2000",
-                                              ["--buffer", "4M" if is_small else "64M"])
+                                              ["--buffer", "4M" if is_small else "64M",
+                                               *levels_of(number // 2)])
         time.sleep(random.uniform(0, 0.05))
         before = read_counters(counters)
         record.kill()
@@ -133,6 +139,22 @@ class Kill(LiveTest):
     def test_record_killed(self):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             list(pool.map(self.kill_record, range(RECORD_KILLS)))
+
+
+class Hanging(LiveTest):
+    def test_what_is_open_lasts_to_the_end(self):
+        """`hang` does nothing for 200 ms in a step it never ends; in two situations something else then goes
+        on for 500 ms."""
+        for situation in ("killed", "executed", "thread_ended", "left"):
+            with self.subTest(situation):
+                result = self.record(program("hang"), situation, name=situation,
+                                     options=["--levels", "runtime,dataflow"])
+                events = dump(result.trace)
+                (step,) = [event for event in events if event["event"] == "interval_unfinished"]
+                tick_ns = (step["ns"] - events[0]["ns"]) / (step["ticks"] - events[0]["ticks"])
+                duration_ns = (step["ticks"] - step["fields"]["start"]) * tick_ns
+                self.assertGreaterEqual(duration_ns, 199_000_000)
+                self.assertLess(duration_ns, 500_000_000)
 
 
 if __name__ == "__main__":

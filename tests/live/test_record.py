@@ -35,7 +35,7 @@ class Refusals(LiveTest):
         self.check_refused(2, "missing operand", "--")
         self.check_refused(2, "unknown option --bogus", "--bogus", *echo)
         self.check_refused(2, "--levels", "--levels", "dataflow,nonsense", *echo)
-        self.check_refused(2, "kernel", "--levels", "kernel", *echo)
+        self.check_refused(2, "all, blocking or none", "--syscalls", "some", *echo)
         self.check_refused(2, "--delay", "--delay", "soon", *echo)
         self.check_refused(2, "--duration", "--duration", "-1s", *echo)
         self.check_refused(2, "--max-size", "--max-size", "1Q", *echo)
@@ -43,7 +43,8 @@ class Refusals(LiveTest):
         self.check_refused(2, "--last", "--last", "x", *echo)
         self.check_refused(2, "--last", "--last", "", *echo)
         self.check_refused(2, "--buffer", "--buffer", "1e3", *echo)
-        for option in "--max-size=0", "--last=0", "--last=5", "--buffer=1", "--duration=0":
+        for option in ("--max-size=0", "--last=0", "--last=5", "--buffer=1", "--duration=0",
+                       "--kernel-buffer=1"):
             self.check_refused(2, "is too small", option, *echo)
         self.check_refused(2, "the name is empty", "--output=", *echo)
         self.check_refused(2, "--wait", "--wait", "nobody", *echo)
@@ -129,9 +130,9 @@ class Options(LiveTest):
         steps = [event["fields"]["step"] for event in dump(result.trace)
                  if event["event"] == "node_instant"]
         self.assertEqual(steps, list(range(steps[0], steps[0] + len(steps))))
-        self.assertGreater(steps[0], 500)
+        self.assertGreater(steps[0], 200)
         self.assertLess(steps[-1], 3500)
-        self.assertGreater(len(steps), 300)
+        self.assertGreater(len(steps), 100)
 
     def test_no_arguments(self):
         """The command line stands nowhere in the trace."""
@@ -215,9 +216,9 @@ class Processes(LiveTest):
         self.assertIn("1 descendant is still running", result.stderr)
         alive = [each for each in manifest(result.trace)["processes"] if not each["ended"]]
         self.assertEqual([os.path.basename(each["program"]) for each in alive], ["live_load"])
-        self.assertGreater(count(dump(result.trace), "node_instant"), 5000)
+        self.assertGreater(count(dump(result.trace), "node_instant"), 1000)
         self.check_against_babeltrace(result.trace)
-        self.assertTrue(wait_until(lambda: os.path.getsize(self.path("out")) > 0, 10))
+        self.assertTrue(wait_until(lambda: os.path.getsize(self.path("out")) > 0, 30))
         with open(self.path("out")) as file:
             self.assertEqual(file.read(), "40000\n", "the daemon was harmed")
 

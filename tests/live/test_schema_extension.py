@@ -47,7 +47,7 @@ class SchemaExtension(LiveTest):
 
     def test_one_edit(self):
         tree = pathlib.Path(self.path("tree"))
-        shutil.copytree(SOURCES, tree, symlinks=True, ignore=shutil.ignore_patterns(".*", "build*"))
+        shutil.copytree(SOURCES, tree, symlinks=True, ignore=shutil.ignore_patterns(".*", "build", "build-*"))
         definitions = tree / "src/schema/events.def"
         text = definitions.read_text()
         place = text.index("\n/* ---- any level")

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""System calls and their files. strace watches the same run: both must tell the same story."""
+
+import collections
+import errno
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+from kernel import KernelTest, Trace, parse_truth, skip_unless_possible
+from support import MILLRACE, manifest, program, wait_until
+
+PROGRAM = os.path.join(os.environ["SOURCE_DIR"], "tests/live/programs/kernel_calls.py")
+LINE = re.compile(r"^(\d+) +(?:<\.\.\. (\w+) resumed>|(\w+)\()(.*)$")
+RESULT = re.compile(r"\) += (\?|-?\w+)(?:<([^>]*)>(?:\(deleted\))?)?( E\w+)?")
+DESCRIPTOR = re.compile(r"(?:^|, )\d+<([^>]*)>")
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+RESTARTS = {"ERESTARTSYS": 512, "ERESTARTNOINTR": 513, "ERESTARTNOHAND": 514,
+            "ERESTART_RESTARTBLOCK": 516}
+# strace names the descriptors that these make; no argument of theirs is one
+MAKE_SEVERAL = {"pipe", "pipe2", "socketpair"}
+
+Call = collections.namedtuple("Call", "name result path")
+
+
+def strace_result(text, error):
+    if text == "?":
+        return -RESTARTS[error.strip()] if error else None
+    if error:
+        return -getattr(errno, error.strip())
+    return int(text, 0)
+
+
+def strace_path(name, arguments, result_path):
+    """The file that a call made, or else the first that it was given as a descriptor."""
+    if name in MAKE_SEVERAL:
+        return None
+    if result_path:
+        return result_path
+    found = DESCRIPTOR.search(STRING.sub("", arguments))
+    return found[1] if found else None
+
+
+def read_strace(path):
+    """tid: its calls in order."""
+    calls, begun = collections.defaultdict(list), {}
+    with open(path) as file:
+        for line in file:
+            match = LINE.match(line)
+            if not match:
+                continue  # a signal, or an end
+            tid, resumed, name, rest = match.groups()
+            tid = int(tid)
+            if rest.endswith("<unfinished ...>"):
+                begun[tid] = name, rest
+                continue
+            if resumed:
+                name, arguments = begun.pop(tid)
+                rest = arguments.removesuffix("<unfinished ...>") + rest
+            result = list(RESULT.finditer(rest))[-1]
+            calls[tid].append(Call(name, strace_result(result[1], result[3]),
+                                   strace_path(name, rest[:result.start()], result[2])))
+        for tid, (name, rest) in begun.items():  # never resumed: ended by exit_group or a signal
+            calls[tid].append(Call(name, None, strace_path(name, rest, None)))
+    return calls
+
+
+def from_execve(calls):
+    """strace begins to look at its child when that executes the program."""
+    for i, call in enumerate(calls):
+        if call.name == "execve" and call.result == 0:
+            return calls[i:]
+    return []
+
+
+def is_asleep(tid):
+    with open(f"/proc/{tid}/stat") as file:
+        return file.read().rsplit(")", 1)[1].split()[0] == "S"
+
+
+def is_socket(path):
+    return path.startswith("socket:[")
+
+
+class Calls(KernelTest):
+    def check_thread(self, tid, ours, theirs):
+        """Same calls, same results, same files, in order."""
+        for number, (our, their) in enumerate(zip(ours, theirs)):
+            where = f"thread {tid}, call {number}: strace says {their}, the trace {our[:6]}"
+            self.assertEqual(our.name, their.name, where)
+            self.assertEqual(our.result, their.result, where)
+            if their.path and is_socket(their.path):
+                self.assertTrue(our.path, where)
+            elif their.path:
+                self.assertEqual((our.path or "").removesuffix(" (deleted)"), their.path, where)
+        self.assertEqual(len(ours), len(theirs), f"thread {tid}: {ours[-3:]} {theirs[-3:]}")
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_same_as_strace(self):
+        log, folder = self.path("strace"), self.path("work")
+        os.mkdir(folder)
+        result = self.record_kernel("/usr/bin/env", "strace", "-f", "-y", "-s", "0", "-o", log,
+                                    sys.executable, PROGRAM, folder)
+        theirs = read_strace(log)
+        self.assertGreaterEqual(len(theirs), 6, "threads and processes")
+        first = next(iter(theirs))
+        for tid, calls in theirs.items():
+            ours = result.events.calls(tid)
+            self.check_thread(tid, from_execve(ours) if tid == first else ours, calls)
+        self.assertGreater(sum(map(len, theirs.values())), 1000)
+        self.assertEqual(result.events.count("loss"), 0)
+
+    def test_descriptors(self):
+        """Inherited, copied, passed through a socket: all are known to be the same file."""
+        path = self.make_file("data", 5000)
+        with open(path) as file:
+            result = self.record_kernel("io", "descriptors", path, stdin=file)
+        truth = parse_truth(result.stdout, "read")
+        self.assertEqual(len(truth), 7)
+        for tid in {said["tid"] for said in truth}:
+            reads = [call for call in result.events.calls(tid) if call.name == "pread64"
+                     and call.result == 4096]
+            expected = [said["how"] for said in truth if said["tid"] == tid]
+            self.assertEqual([call.path for call in reads], [path] * len(expected), expected)
+        names = [event.fields["name"] for event in result.events.of("kernel_task_name")]
+        self.assertIn("renamed", names)
+
+    def test_program_killed(self):
+        """The call that it hung in is told of, and the trace is complete."""
+        trace = self.path("trace.mill")
+        record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--",
+                                   program("kernel_work"), "hang"], stdout=subprocess.PIPE, text=True)
+        tid = parse_truth(record.stdout.readline(), "ready")[0]["tid"]
+        self.assertTrue(wait_until(lambda: is_asleep(tid)))
+        os.kill(tid, signal.SIGKILL)
+        record.communicate(timeout=30)
+        self.assertEqual(record.returncode, -signal.SIGKILL)
+        self.assertEqual(manifest(trace)["state"], "complete")
+        events = Trace(trace)
+        unfinished = events.of("kernel_syscall_unfinished", tid=tid)
+        self.assertEqual([event.fields["reason"] for event in unfinished], ["exit"])
+        call = events.call(unfinished[0])
+        self.assertEqual(call.name, "read")
+        self.assertRegex(call.path, r"^pipe:\[\d+\]$")
+        exits = events.of("kernel_exit", tid=tid)
+        self.assertEqual([event.fields["status"] for event in exits], [signal.SIGKILL])
+
+    def test_recording_ended(self):
+        """A program outlives the recording: the call that it is in then is told of."""
+        said = self.path("said")
+        command = f"{program('kernel_work')} hang > {said} 2>&1 & sleep 0.2"
+        result = self.record_kernel("/bin/sh", "-c", command)
+        with open(said) as file:
+            tid = parse_truth(file.read(), "ready")[0]["tid"]
+        os.kill(tid, signal.SIGKILL)
+        (unfinished,) = result.events.of("kernel_syscall_unfinished", tid=tid)
+        self.assertEqual(unfinished.fields["reason"], "recording_ended")
+        self.assertGreater(unfinished.fields["duration_ns"], 1_000_000_000)
+        call = result.events.call(unfinished)
+        self.assertEqual(call.name, "read")
+        self.assertRegex(call.path, r"^pipe:\[\d+\]$")
+
+
+if __name__ == "__main__":
+    skip_unless_possible()
+    unittest.main()

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What threads did with their time: against the kernel's own accounts, and in the report."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from kernel import BLOCKED, KernelTest, parse_truth, skip_unless_possible
+from support import MILLRACE, program, run
+
+QUOTA_US, PERIOD_US = 20_000, 100_000
+
+
+def report(trace):
+    result = run(MILLRACE, "report", "--json", trace)
+    if result.returncode != 0:
+        raise AssertionError(result.stderr)
+    return json.loads(result.stdout)
+
+
+@contextlib.contextmanager
+def running(command, cpu, nice):
+    """A program that is not traced, on one CPU, until the end of the block."""
+    process = subprocess.Popen(["nice", "-n", str(nice), "taskset", "-c", str(cpu), *command],
+                               stdout=subprocess.DEVNULL)
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+class States(KernelTest):
+    def test_accounts(self):
+        """Run time as in schedstat, and as many switches as the kernel counts, of each kind."""
+        result = self.record_whole("work", "threads", "600")
+        events, truth = result.events, parse_truth(result.stdout, "thread")
+        self.assertEqual(len(truth), 4)
+        for said in truth:
+            tid = said["tid"]
+            out = [reason for time, is_in, _, reason in events.switches(tid)
+                   if not is_in and time <= said["at"]]
+            self.assertEqual(sum(reason in BLOCKED for reason in out), said["voluntary"])
+            self.assertEqual(sum(reason not in BLOCKED for reason in out), said["forced"])
+            self.assertIn("yielded", out)
+            self.assert_close(events.run_ns(tid, said["at"]), said["run"], 0.01, 50_000,
+                              f"run time of {tid}")
+            self.assert_close(self.runnable_ns(events, tid, said["at"]), said["delay"], 0.02, 200_000,
+                              f"time that {tid} was ready to run")
+
+    def runnable_ns(self, events, tid, until):
+        """From waking, or from the loss of the CPU, to the next switch in."""
+        total, ready, wakings = 0, None, events.of("kernel_waking", tid=tid)
+        born = events.of("kernel_fork", tid=tid)
+        if born:
+            ready = born[0].time
+        for time, is_in, _, reason in events.switches(tid):
+            if time > until:
+                break
+            if not is_in:
+                out, ready = time, None if reason in BLOCKED else time
+            elif ready is None:
+                woken = [waking.time for waking in wakings if out <= waking.time <= time]
+                total += time - woken[0] if woken else 0
+            else:
+                total += time - ready
+        return total
+
+    def test_preemptor(self):
+        """Somebody else's program on the same CPU, and more important, is told of, by name."""
+        burner = self.path("burner")
+        shutil.copy(program("kernel_work"), burner)
+        with running([burner, "burn", "60000"], cpu=0, nice=-10) as intruder:
+            result = self.record_kernel("/usr/bin/taskset", "-c", "0", program("kernel_work"), "burn",
+                                        "50")
+        events, (said,) = result.events, parse_truth(result.stdout, "burnt")
+        taken = self.time_taken(events, said["tid"], cpu=0)
+        self.assertEqual(max(taken, key=taken.get), intruder)
+        self.assertGreater(taken[intruder], (said["end"] - said["start"]) // 4)
+        names = {event.fields["name"] for event in events.of("kernel_task_name", tid=intruder)}
+        self.assertEqual(names, {"burner"})
+        self.check_preemption_in_report(result.trace, intruder)
+
+    def time_taken(self, events, tid, cpu):
+        """Who ran on the CPU, and for how long, while the thread was ready to run there."""
+        taken, is_ready, since = {}, False, None
+        for event in events.of("kernel_switch"):
+            if event.cpu != cpu:
+                continue
+            previous = event.fields["previous_tid"]
+            if is_ready:
+                taken[previous] = taken.get(previous, 0) + event.time - since
+            since = event.time
+            if previous == tid:
+                is_ready = event.fields["reason"] == "preempted"
+            if event.fields["next_tid"] == tid:
+                is_ready = False
+        return taken
+
+    def check_preemption_in_report(self, trace, intruder):
+        text = run(MILLRACE, "report", trace).stdout
+        self.assertIn("burner", text)
+
+    def test_throttling(self):
+        folder = f"/sys/fs/cgroup/cpu/millrace-test-{os.getpid()}"
+        try:
+            os.mkdir(folder)
+        except OSError as error:
+            self.skipTest(f"no cgroup with a cpu controller can be made: {error}")
+        self.addCleanup(os.rmdir, folder)
+        for name, value in (("cpu.cfs_period_us", PERIOD_US), ("cpu.cfs_quota_us", QUOTA_US)):
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(str(value))
+        result = self.record_kernel("/bin/sh", "-c", 'echo $$ > "$0"; exec "$@"',
+                                    os.path.join(folder, "tasks"), program("kernel_work"), "burn", "150")
+        with open(os.path.join(folder, "cpu.stat")) as file:
+            throttled = int(dict(line.split() for line in file)["nr_throttled"])
+        self.assertGreater(throttled, 3)
+        switches = result.events.of("kernel_switch", reason="throttled")
+        if not switches:
+            with open("/proc/sys/kernel/osrelease") as file:
+                self.skipTest(f"kernel {file.read().strip()} does not tell of throttled threads")
+        self.assertEqual(len(switches), throttled)
+
+
+if __name__ == "__main__":
+    skip_unless_possible()
+    unittest.main()
