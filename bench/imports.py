@@ -18,10 +18,11 @@ TRACES = pathlib.Path(os.environ.get("MILLRACE_TRACES", LOAD.parents[2] / "share
 
 def install(folder):
     """A Python that has the reference, in an environment of its own."""
-    python = folder / "bin" / "python"
-    if not python.exists():
-        run([sys.executable, "-m", "venv", folder])
+    python, complete = folder / "bin" / "python", folder / "complete"
+    if not complete.exists():
+        run([sys.executable, "-m", "venv", "--clear", folder])
         run([python, "-m", "pip", "install", "--quiet", REFERENCE])
+        complete.touch()
     return python
 
 

@@ -43,7 +43,7 @@ static void fill_process(const struct mr_model *model, uint32_t index, union mr_
 	bool is_recorder = process->number == MR_RECORDER_PROCESS;
 	const char *program = process->program ? mr_model_text(model, process->program) : "?";
 
-	cells[0].number = process->number;
+	cells[0].number = process->number ? process->number : MR_NO_VALUE;
 	cells[1].number = process->pid;
 	cells[2].text = is_recorder ? "(recorder)" : program;
 	cells[3].number = process->thread_count;
@@ -52,7 +52,8 @@ static void fill_process(const struct mr_model *model, uint32_t index, union mr_
 	cells[6].text = is_recorder ? "" : ends[process->end];
 }
 
-/* By number. The recorder's own stream is listed too, so that the events sum up. */
+/* By number, then those that the kernel level alone saw, in order of birth. The recorder's own stream is
+ * listed too, so that the events sum up. */
 static int add_processes(const struct mr_model *model, struct mr_findings *findings,
 			 struct mr_finding *finding)
 {
@@ -74,7 +75,7 @@ static int add_processes(const struct mr_model *model, struct mr_findings *findi
 	if (!table || !order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
-		order[i] = (struct mr_sort_item){survey->processes.items[i].number, i};
+		order[i] = (struct mr_sort_item){survey->processes.items[i].number - 1, i};
 	mr_sort(order, order + count, count);
 	for (uint32_t i = 0; i < count; i++)
 		fill_process(model, order[i].index, mr_finding_value(table, i, 0));

@@ -192,8 +192,8 @@ static int tell_unseen(struct health *health)
 	if (!health->model->manifest->unseen_processes_possible)
 		return 0;
 	return say(health, MR_SEVERITY_FINE,
-		   "Processes may have run that were not seen: without the kernel level only those "
-		   "are known that traced programs started in the usual ways.");
+		   "Processes may have run that were not seen: without all of the kernel level "
+		   "only those are known that traced programs started in the usual ways.");
 }
 
 static int tell_empty(struct health *health)

@@ -78,7 +78,8 @@ static const char *recording_reason(const struct mr_model *model)
 	    mr_count_missing_bytes(model))
 		return "the trace is damaged";
 	if (manifest->overwritten_packets)
-		return "all its events were overwritten; give --last or --max-size more";
+		return "its events, if it made any, were overwritten; give --last or --max-size "
+		       "more";
 	if (count_own_lost_events(model))
 		return "all its events were lost";
 	if (manifest->state && strcmp(manifest->state, "recording") == 0)

@@ -234,8 +234,17 @@ static int add_tables(const struct mr_model *model, struct mr_findings *findings
 	return add_node_threads(model, findings, finding);
 }
 
+/* Then that no node was executed is no news. */
+static bool has_other_levels(const struct mr_model *model)
+{
+	return model->calls.table.count || model->device_operations.table.count ||
+	       model->states.table.count;
+}
+
 static int analyse_nodes(const struct mr_model *model, struct mr_findings *findings)
 {
+	if (model->node_executions.table.count == 0 && has_other_levels(model))
+		return 0;
 	struct mr_finding *finding =
 		mr_findings_add(findings, "operations", "Operations: where the time went");
 	mr_auto(free) uint32_t *group_of =

@@ -141,7 +141,7 @@ static int say_worst(const struct preemption *preemption, struct mr_finding *fin
 		return 0;
 	return mr_finding_say(preemption->findings, finding, MR_SEVERITY_NOTE,
 			      "%s (%u), of %s, had the CPU for %d%% of the time in which threads "
-			      "wanted one.",
+			      "were runnable.",
 			      cells[0].text, key->tid, cells[1].text,
 			      (int)((__int128)ns * 100 / preemption->runnable_ns));
 }

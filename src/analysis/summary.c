@@ -70,6 +70,9 @@ int mr_summary_make(const struct mr_model *model, struct mr_region *region,
 
 	for (size_t i = 0; i < survey->processes.count; i++)
 		summary.process_count += is_counted(survey, &survey->processes.items[i]);
+	/* So does its thread. */
+	for (size_t i = 0; i < survey->tasks.list.count; i++)
+		summary.thread_count -= survey->tasks.list.items[i].previous != MR_NO_TASK;
 	int result = join_command(manifest, region, &summary.command);
 	if (result == 0)
 		*ret_summary = summary;

@@ -6,7 +6,8 @@
 #include "base/error.h"
 
 enum {
-	TOLD = 3, /* threads that get a sentence: the busiest */
+	TOLD = 3,        /* threads that get a sentence: the busiest ... */
+	LEAST_PART = 10, /* ... if they run at least that part of what the first does */
 	BRIEF_ROWS = 10,
 };
 
@@ -74,11 +75,11 @@ static int add_threads(const struct threads *threads)
 		{"pid", "pid", MR_UNIT_NUMBER, 0},
 		{"tid", "tid", MR_UNIT_NUMBER, 0},
 		{"life_ns", "life", MR_UNIT_NS, MR_COLUMN_SUM},
-		{"run_ns", "runs", MR_UNIT_NS, MR_COLUMN_SUM},
+		{"run_ns", "running", MR_UNIT_NS, MR_COLUMN_SUM},
 		{"run_permille", "", MR_UNIT_PERMILLE, 0},
-		{"runnable_ns", "wants a CPU", MR_UNIT_NS, MR_COLUMN_SUM},
+		{"runnable_ns", "runnable", MR_UNIT_NS, MR_COLUMN_SUM},
 		{"blocked_ns", "blocked", MR_UNIT_NS, MR_COLUMN_SUM},
-		{"unknown_ns", "not known", MR_UNIT_NS, MR_COLUMN_SUM | MR_COLUMN_RARE},
+		{"unknown_ns", "unknown", MR_UNIT_NS, MR_COLUMN_SUM | MR_COLUMN_RARE},
 		{"interrupted_ns", "interrupts", MR_UNIT_NS,
 		 MR_COLUMN_SUM | MR_COLUMN_SPARE | MR_COLUMN_RARE},
 		{"minor_faults", "minor faults", MR_UNIT_COUNT,
@@ -121,10 +122,10 @@ struct state_key {
 };
 
 static const char *const state_names[MR_STATE_COUNT] = {
-	[MR_STATE_RUN] = "runs",
-	[MR_STATE_RUNNABLE] = "wants a CPU",
+	[MR_STATE_RUN] = "running",
+	[MR_STATE_RUNNABLE] = "runnable",
 	[MR_STATE_BLOCKED] = "blocked",
-	[MR_STATE_UNKNOWN] = "not known",
+	[MR_STATE_UNKNOWN] = "unknown",
 };
 static const char *const reason_names[MR_REASON_COUNT] = {
 	[MR_REASON_NONE] = "",
@@ -132,14 +133,14 @@ static const char *const reason_names[MR_REASON_COUNT] = {
 	[MR_REASON_WOKEN] = "woken",
 	[MR_REASON_PREEMPTED] = "preempted",
 	[MR_REASON_YIELDED] = "yielded",
-	[MR_REASON_THROTTLED] = "its group's share is used up",
-	[MR_REASON_INTERRUPTIBLE] = "signals may end it",
-	[MR_REASON_UNINTERRUPTIBLE] = "nothing else ends it",
-	[MR_REASON_DISK] = "disk",
+	[MR_REASON_THROTTLED] = "throttled (cgroup limit)",
+	[MR_REASON_INTERRUPTIBLE] = "interruptible sleep",
+	[MR_REASON_UNINTERRUPTIBLE] = "uninterruptible sleep",
+	[MR_REASON_DISK] = "disk sleep",
 	[MR_REASON_STOPPED] = "stopped by a signal or debugger",
 	[MR_REASON_NOT_TOLD] = "cause not recorded",
-	[MR_REASON_LOST] = "records are missing",
-	[MR_REASON_NOT_RECORDED] = "recording was off",
+	[MR_REASON_LOST] = "events lost",
+	[MR_REASON_NOT_RECORDED] = "not in the recording",
 };
 
 static int name_state(const struct mr_model *model, struct mr_findings *findings, const void *key,
@@ -217,19 +218,22 @@ static const char *main_wait(const struct threads *threads, uint32_t track)
 
 static int tell(const struct threads *threads, const struct thread_time *time)
 {
-	int64_t life = life_ns(time);
+	int64_t life = life_ns(time), known = life - time->ns[MR_STATE_UNKNOWN];
 	const char *wait = main_wait(threads, time->track);
 
 	if (!wait)
 		return -ENOMEM;
-#define PERCENT(state) (int)((__int128)time->ns[state] * 100 / life)
-	return mr_finding_say(threads->findings, threads->finding, MR_SEVERITY_NOTE,
-			      "Thread %s (%u) ran for %d%% of its life, wanted a CPU for %d%% and "
-			      "was blocked for %d%%%s.",
-			      mr_track_text(threads->model, time->track),
-			      threads->model->survey->tracks.items[time->track].tid,
-			      PERCENT(MR_STATE_RUN), PERCENT(MR_STATE_RUNNABLE),
-			      PERCENT(MR_STATE_BLOCKED), wait);
+	if (known <= 0)
+		return 0;
+#define PERCENT(state) (int)((__int128)time->ns[state] * 100 / known)
+	return mr_finding_say(
+		threads->findings, threads->finding, MR_SEVERITY_NOTE,
+		"Thread %s (%u) was running for %d%% of %s, runnable for %d%% and "
+		"blocked for %d%%%s.",
+		mr_track_text(threads->model, time->track),
+		threads->model->survey->tracks.items[time->track].tid, PERCENT(MR_STATE_RUN),
+		time->ns[MR_STATE_UNKNOWN] < life / 100 ? "its life" : "the known part of its life",
+		PERCENT(MR_STATE_RUNNABLE), PERCENT(MR_STATE_BLOCKED), wait);
 #undef PERCENT
 }
 
@@ -238,7 +242,9 @@ static int analyse(struct threads *threads)
 	int result = add_up(threads);
 
 	for (uint32_t i = 0; result == 0 && i < threads->count && i < TOLD; i++)
-		result = tell(threads, &threads->times[i]);
+		if (threads->times[i].ns[MR_STATE_RUN] >=
+		    threads->times[0].ns[MR_STATE_RUN] / LEAST_PART)
+			result = tell(threads, &threads->times[i]);
 	if (result == 0)
 		result = add_threads(threads);
 	if (result == 0)

@@ -79,10 +79,12 @@ static int prove_calls(const struct waits *waits, const struct mr_sort_item *ord
 {
 	for (size_t i = 0; i < waits->by_call.entries.count && i < EVIDENCE; i++) {
 		uint32_t row = waits->by_call.entries.items[order[i].index].longest;
+		const struct call_key *key = mr_tally_key(&waits->by_call, order[i].index);
 		union mr_value cells[2];
 
-		if (name_call(waits->model, waits->findings,
-			      mr_tally_key(&waits->by_call, order[i].index), row, cells) < 0)
+		if (key->number == UINT32_MAX)
+			continue;
+		if (name_call(waits->model, waits->findings, key, row, cells) < 0)
 			return -ENOMEM;
 		const char *what =
 			mr_region_print(&waits->findings->region, "%s%s%s", cells[0].text,

@@ -601,7 +601,8 @@ static bool is_repetition(const struct mr_chrome_event *event)
 		return mr_json_is(category, "gpu_user_annotation");
 	}
 	return event->pid.kind == MR_JSON_STRING &&
-	       (mr_json_is(&event->pid, "Spans") || mr_json_is(&event->pid, "Traces"));
+	       (mr_json_is(&event->pid, "Spans") || mr_json_is(&event->pid, "Traces") ||
+		mr_json_is(&event->name, "Record Window End"));
 }
 
 /* ---- all events ----------------------------------------------------------------------------------- */

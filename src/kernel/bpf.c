@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,12 +28,8 @@ enum {
 	DEFINITION_RING_BYTES = 512 << 10,
 	MEMORY_SHARE = 32, /* of the machine's memory for all rings: one part in so many */
 	BATCHES = 64,      /* from one CPU at a time: the arena must be drained, too */
+	RINGS_AT_ONCE = 64,
 	STRAGGLERS_NS = 2000000,
-};
-
-struct cpu_rings {
-	struct mr_ring events;
-	struct mr_ring definitions;
 };
 
 struct bpf_source {
@@ -43,7 +40,7 @@ struct bpf_source {
 	uint64_t nested;
 	uint32_t cpu_count;
 	uint64_t *lost_by_cpu;
-	struct cpu_rings rings[];
+	struct mr_ring *events, *definitions; /* one for each CPU */
 };
 
 static struct bpf_source *source_of(struct mr_kernel_source *base)
@@ -79,48 +76,84 @@ static bool is_online(uint32_t cpu)
 	return !file || fgetc(file) != '0'; /* one that cannot be switched off has no such file */
 }
 
-/* Makes a ring and puts it into the map that the programs look into. */
-static int make_ring(int rings_fd, uint32_t cpu, uint64_t bytes, struct mr_ring *ret_ring)
+/* Returns its descriptor. */
+static int make_ring(uint64_t bytes, struct mr_ring *ret_ring)
 {
-	mr_auto(close_fd) int fd =
-		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "millrace_ring", 0, 0, (uint32_t)bytes, NULL);
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "millrace_ring", 0, 0, (uint32_t)bytes, NULL);
 	if (fd < 0)
 		return mr_permission_explain(errno, "make a ring buffer");
-	if (bpf_map_update_elem(rings_fd, &cpu, &fd, BPF_ANY) < 0)
-		return mr_permission_explain(errno, "install a ring buffer");
-	return mr_ring_map(fd, bytes, ret_ring);
+	int result = mr_ring_map(fd, bytes, ret_ring);
+	if (result == 0)
+		return fd;
+	close(fd);
+	return result;
 }
 
-static int make_rings(struct bpf_source *source, uint64_t wanted_bytes)
+/* Puts rings into the map that the programs look into. Together, because the kernel then waits for programs that
+ * run: once, and not for every CPU of a large machine. */
+static int install(int rings_fd, uint32_t first_cpu, uint32_t count, const int *fds)
 {
+	uint32_t cpus[RINGS_AT_ONCE], done = count;
+	for (uint32_t i = 0; i < count; i++)
+		cpus[i] = first_cpu + i;
+	if (bpf_map_update_batch(rings_fd, cpus, fds, &done, NULL) == 0)
+		return 0;
+	for (uint32_t i = 0; i < count; i++) /* before Linux 5.19 */
+		if (bpf_map_update_elem(rings_fd, &cpus[i], &fds[i], BPF_ANY) < 0)
+			return mr_permission_explain(errno, "install a ring buffer");
+	return 0;
+}
+
+/* For `count` CPUs, at most RINGS_AT_ONCE: descriptors are scarce. */
+static int make_some_rings(int rings_fd, uint32_t first_cpu, uint32_t count, uint64_t bytes,
+			   struct mr_ring *rings)
+{
+	int fds[RINGS_AT_ONCE], result = 0;
+	uint32_t made = 0;
+	for (; made < count && result >= 0; made += result >= 0) {
+		uint64_t most = is_online(first_cpu + made) ? UINT64_MAX : RING_OFFLINE_BYTES;
+		result = fds[made] = make_ring(mr_min(bytes, most), &rings[first_cpu + made]);
+	}
+	if (result >= 0)
+		result = install(rings_fd, first_cpu, count, fds);
+	while (made > 0)
+		close(fds[--made]);
+	return result;
+}
+
+static int make_rings(int rings_fd, uint32_t cpu_count, uint64_t bytes, struct mr_ring *rings)
+{
+	int result = 0;
+	for (uint32_t cpu = 0; cpu < cpu_count && result == 0; cpu += RINGS_AT_ONCE)
+		result = make_some_rings(rings_fd, cpu,
+					 mr_min(cpu_count - cpu, (uint32_t)RINGS_AT_ONCE), bytes,
+					 rings);
+	return result;
+}
+
+static int make_all_rings(struct bpf_source *source, uint64_t wanted_bytes)
+{
+	const struct mr_object *object = &source->object;
 	uint64_t bytes = wanted_bytes ? power_of_two(wanted_bytes) : default_ring_bytes();
 	if (bytes > UINT32_C(1) << 30)
 		return mr_fail(EINVAL, "the kernel level's buffers are too large: 1 GiB at most");
-	for (uint32_t cpu = 0; cpu < source->cpu_count; cpu++) {
-		const struct mr_object *object = &source->object;
-		struct cpu_rings *rings = &source->rings[cpu];
-		uint64_t most = is_online(cpu) ? UINT64_MAX : RING_OFFLINE_BYTES;
-		int result =
-			make_ring(object->event_rings_fd, cpu, mr_min(bytes, most), &rings->events);
-		if (result == 0)
-			result = make_ring(object->definition_rings_fd, cpu,
-					   mr_min((uint64_t)DEFINITION_RING_BYTES, most),
-					   &rings->definitions);
-		if (result < 0)
-			return result;
-	}
-	return 0;
+	int result = make_rings(object->event_rings_fd, source->cpu_count, bytes, source->events);
+	return result < 0 ? result
+			  : make_rings(object->definition_rings_fd, source->cpu_count,
+				       DEFINITION_RING_BYTES, source->definitions);
 }
 
 static void close_source(struct mr_kernel_source *base)
 {
 	struct bpf_source *source = source_of(base);
 	for (uint32_t cpu = 0; cpu < source->cpu_count; cpu++) {
-		mr_ring_unmap(&source->rings[cpu].events);
-		mr_ring_unmap(&source->rings[cpu].definitions);
+		mr_ring_unmap(&source->events[cpu]);
+		mr_ring_unmap(&source->definitions[cpu]);
 	}
 	mr_object_close(&source->object);
 	mr_encoder_free(&source->encoder);
+	free(source->events);
+	free(source->definitions);
 	free(source->lost_by_cpu);
 	free(source);
 }
@@ -171,8 +204,8 @@ static uint32_t drain(struct mr_kernel_source *base, struct mr_kernel_streams *s
 	uint32_t taken = 0;
 	for (uint32_t cpu = 0; cpu < source->cpu_count; cpu++) {
 		struct mr_kernel_stream *stream = &streams->of_cpu[cpu];
-		taken += drain_ring(source, &source->rings[cpu].definitions, stream);
-		taken += drain_ring(source, &source->rings[cpu].events, stream);
+		taken += drain_ring(source, &source->definitions[cpu], stream);
+		taken += drain_ring(source, &source->events[cpu], stream);
 	}
 	return taken;
 }
@@ -242,7 +275,7 @@ static int open_source(struct bpf_source *source, const struct mr_kernel_options
 	bool is_known = getrlimit(RLIMIT_MEMLOCK, &limit) == 0;
 	int result = mr_object_load(options, source->cpu_count, &source->object);
 	if (result == 0)
-		result = make_rings(source, options->ring_bytes);
+		result = make_all_rings(source, options->ring_bytes);
 	if (is_known)
 		setrlimit(RLIMIT_MEMLOCK, &limit);
 	if (result < 0)
@@ -256,14 +289,18 @@ int mr_kernel_open_bpf(const struct mr_kernel_options *options,
 {
 	int possible = libbpf_num_possible_cpus();
 	uint32_t cpu_count = (uint32_t)mr_min(mr_max(possible, 1), (int)MR_BPF_CPUS);
-	struct bpf_source *source = calloc(1, sizeof *source + cpu_count * sizeof source->rings[0]);
+	struct bpf_source *source = calloc(1, sizeof *source);
 	if (!source)
 		return mr_fail(ENOMEM, "no memory for the kernel level");
 	source->base.operations = &operations;
-	source->cpu_count = cpu_count;
+	(void)!getrandom(&source->encoder.mask, sizeof source->encoder.mask, 0);
 	source->lost_by_cpu = calloc(cpu_count, sizeof *source->lost_by_cpu);
-	int result = source->lost_by_cpu ? open_source(source, options)
-					 : mr_fail(ENOMEM, "no memory for the kernel level");
+	source->events = calloc(cpu_count, sizeof *source->events);
+	source->definitions = calloc(cpu_count, sizeof *source->definitions);
+	bool has_memory = source->lost_by_cpu && source->events && source->definitions;
+	source->cpu_count = has_memory ? cpu_count : 0;
+	int result = has_memory ? open_source(source, options)
+				: mr_fail(ENOMEM, "no memory for the kernel level");
 	if (result < 0)
 		close_source(&source->base);
 	else

@@ -347,13 +347,13 @@ void mr_encoder_put(struct mr_encoder *encoder, struct mr_kernel_stream *stream,
 		const struct mr_record_uring_submit *submit = record;
 		put(stream, head, kernel_uring_submit, .tid = head->tid,
 		    .file = file_id(encoder, submit->file), .user_data = submit->user_data,
-		    .request = submit->request, .opcode = head->detail);
+		    .request = submit->request ^ encoder->mask, .opcode = head->detail);
 		break;
 	}
 	case MR_RECORD_URING_COMPLETE: {
 		const struct mr_record_uring_complete *complete = record;
 		put(stream, head, kernel_uring_complete, .tid = head->tid,
-		    .user_data = complete->user_data, .request = complete->request,
+		    .user_data = complete->user_data, .request = complete->request ^ encoder->mask,
 		    .result = complete->result);
 		break;
 	}

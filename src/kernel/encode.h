@@ -23,6 +23,7 @@ struct mr_encoder {
 	mr_vec(uint32_t) file_ids; /* by the kernel's number; 0: not met yet */
 	mr_vec(struct mr_encoder_source) sources;
 	uint64_t files; /* described so far */
+	uint64_t mask;  /* hides addresses of the kernel that serve as names */
 	uint64_t defined_syscalls[(1 << 16) / 64];
 	uint64_t lost[MR_BPF_CPUS]; /* of each CPU, as told so far */
 };

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Files: descriptor → file → number. A file gets its number, and one record that describes it, when a traced
  * thread first uses it: nobody needs to see it opened, inherited or duplicated.
@@ -18,7 +18,7 @@ enum {
 	FAMILY_UNIX = 1,
 	FAMILY_INET = 2,
 	FAMILY_INET6 = 10,
-	PATH_PARTS = 64,
+	PATH_PARTS = MR_BPF_PATH_BYTES / 2,
 	NAME_BYTES = 256, /* of one part */
 };
 
@@ -131,9 +131,10 @@ static __always_inline void describe_socket(struct file *file, struct mr_record_
 /* Writes the record that gives a file its number; false: it is lost. */
 static __noinline bool describe(struct file *file, u32 number, struct file_key *key)
 {
-	struct mr_record_file *record = get_scratch();
-	if (!record || !key)
+	struct scratch *scratch = key ? take_scratch() : NULL;
+	if (!scratch)
 		return false;
+	struct mr_record_file *record = (struct mr_record_file *)scratch->room;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	u32 type = BPF_CORE_READ(inode, i_mode) & FILE_TYPE;
 	u64 magic = BPF_CORE_READ(inode, i_sb, s_magic);
@@ -162,7 +163,9 @@ static __noinline bool describe(struct file *file, u32 number, struct file_key *
 	}
 	u64 bytes = sizeof *record + record->text_bytes;
 	bytes = (bytes + 7) & (2 * MR_BPF_PATH_BYTES - 1) & ~7ull;
-	return bytes <= sizeof(struct scratch) && put_definition(&record->head, bytes);
+	bool is_written = bytes <= sizeof scratch->room && put_definition(&record->head, bytes);
+	release_scratch(scratch);
+	return is_written;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
@@ -237,18 +240,24 @@ static __always_inline u32 number_of(struct file *plain_file, struct task *task)
 	return number;
 }
 
-/* The number of the file behind a descriptor; 0 if there is none. */
+/* The file behind a descriptor; NULL if there is none. */
+static __always_inline struct file *file_behind(struct task_struct *kernel_task, u32 descriptor)
+{
+	struct file *file = NULL;
+	struct files_struct *open_files = kernel_task->files;
+	if (!open_files)
+		return NULL;
+	struct fdtable *table = open_files->fdt;
+	if (descriptor < table->max_fds)
+		bpf_probe_read_kernel(&file, sizeof file, table->fd + descriptor);
+	return file;
+}
+
+/* Its number; 0 if there is none. */
 static __always_inline u32 file_of(struct task_struct *kernel_task, u32 descriptor,
 				   struct task *task)
 {
-	struct files_struct *open_files = kernel_task->files;
-	if (!open_files)
-		return 0;
-	struct fdtable *table = open_files->fdt;
-	if (descriptor >= table->max_fds)
-		return 0;
-	struct file *file = NULL;
-	bpf_probe_read_kernel(&file, sizeof file, table->fd + descriptor);
+	struct file *file = file_behind(kernel_task, descriptor);
 	return file ? number_of(file, task) : 0;
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Interrupt work: what is under way on each CPU (so that a waking knows its source), and the time it takes
  * from traced threads.
@@ -8,17 +8,23 @@
 
 #include "kernel/syscalls.bpf.h"
 
+enum {
+	NONE = 0xffff,
+};
+
+/* The place is taken before it is filled: an interrupt in between then takes the next one. */
 static __always_inline void enter(u32 kind, u32 number, u64 source, u64 name)
 {
 	struct mr_bpf_cpu *cpu = this_cpu();
 	u32 depth = cpu->depth;
 	struct mr_bpf_context *context = &cpu->contexts[depth & (MR_BPF_CONTEXTS - 1)];
+	cpu->depth = depth + 1;
+	barrier();
 	context->kind = kind;
 	context->number = number;
 	context->source = source;
 	context->name = name;
 	context->begin_ns = bpf_ktime_get_ns();
-	cpu->depth = depth + 1;
 }
 
 static __always_inline void put_interrupt(const struct mr_bpf_context *context, u8 kind)
@@ -32,27 +38,35 @@ static __always_inline void put_interrupt(const struct mr_bpf_context *context, 
 	end_record(record);
 }
 
-/* Leaves the innermost context of this kind, and with it any whose end was not seen; NULL if its own beginning
- * was not. */
-static __always_inline struct mr_bpf_context *leave(u32 kind)
+/* Finds the innermost context of this kind: how many are around it, or NONE if its beginning was not seen. */
+static __always_inline u32 find_context(const struct mr_bpf_cpu *cpu, u32 kind)
 {
-	struct mr_bpf_cpu *cpu = this_cpu();
 	u32 depth = cpu->depth;
-	for (int i = 0; i < MR_BPF_CONTEXTS && depth > 0; i++) {
-		struct mr_bpf_context *context = &cpu->contexts[--depth & (MR_BPF_CONTEXTS - 1)];
-		if (context->kind != kind)
-			continue;
-		cpu->depth = depth;
-		return context;
-	}
-	return NULL;
+	for (int i = 0; i < MR_BPF_CONTEXTS && depth > 0; i++)
+		if (cpu->contexts[--depth & (MR_BPF_CONTEXTS - 1)].kind == kind)
+			return depth;
+	return NONE;
 }
 
-static __always_inline int leave_interrupt(u32 context_kind, u8 interrupt_kind)
+/* Leaves the innermost context of this kind, and with it any whose end was not seen. */
+static __always_inline int leave(u32 kind)
 {
-	struct mr_bpf_context *context = leave(context_kind);
-	if (context)
-		put_interrupt(context, interrupt_kind);
+	struct mr_bpf_cpu *cpu = this_cpu();
+	u32 depth = find_context(cpu, kind);
+	if (depth != NONE)
+		cpu->depth = depth;
+	return 0;
+}
+
+/* Likewise, and records it: before it is left, or another interrupt might take its place. */
+static __always_inline int leave_interrupt(u32 kind, u8 interrupt_kind)
+{
+	struct mr_bpf_cpu *cpu = this_cpu();
+	u32 depth = find_context(cpu, kind);
+	if (depth == NONE)
+		return 0;
+	put_interrupt(&cpu->contexts[depth & (MR_BPF_CONTEXTS - 1)], interrupt_kind);
+	cpu->depth = depth;
 	return 0;
 }
 
@@ -92,8 +106,7 @@ int BPF_PROG(on_hrtimer_entry, struct hrtimer *timer)
 SEC("tp_btf/hrtimer_expire_exit")
 int BPF_PROG(on_hrtimer_exit)
 {
-	leave(MR_wake_context_hrtimer);
-	return 0;
+	return leave(MR_wake_context_hrtimer);
 }
 
 SEC("tp_btf/timer_expire_entry")
@@ -106,8 +119,7 @@ int BPF_PROG(on_timer_entry, struct timer_list *timer)
 SEC("tp_btf/timer_expire_exit")
 int BPF_PROG(on_timer_exit)
 {
-	leave(MR_wake_context_timer);
-	return 0;
+	return leave(MR_wake_context_timer);
 }
 
 #define VECTOR(tracepoint, vector_source)                                          \

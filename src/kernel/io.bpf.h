@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Disks, page faults, sockets, signals, io_uring.
  */
@@ -68,7 +68,7 @@ int BPF_PROG(on_block_complete, struct request *request, u8 error, unsigned int 
 		return 0; /* one part of it: the rest is still to come */
 	struct gendisk *disk = BPF_CORE_READ(request, q, disk);
 	struct mr_record_block_io *record;
-	if (begin_record_of(record, MR_RECORD_BLOCK_IO, state->tid)) {
+	if (shared.is_recording && begin_record_of(record, MR_RECORD_BLOCK_IO, state->tid)) {
 		u64 issued_ns = state->issued_ns ? state->issued_ns : state->submitted_ns;
 		record->head.detail = block_operation(request->cmd_flags);
 		record->device =
@@ -222,12 +222,11 @@ static const u64 uring_opcodes_on_files =
 static __always_inline u32 uring_file(struct io_kiocb *request, struct task *task)
 {
 	struct file *file = BPF_CORE_READ(request, file);
-	if (file)
-		return number_of(file, task);
-	if (!bpf_core_field_exists(request->cqe.fd) || request->flags & URING_FIXED_FILE ||
-	    !(uring_opcodes_on_files >> (request->opcode & 63) & 1))
-		return 0;
-	return file_of(bpf_get_current_task_btf(), request->cqe.fd, task);
+	if (!file && bpf_core_field_exists(request->cqe.fd) &&
+	    !(request->flags & URING_FIXED_FILE) &&
+	    uring_opcodes_on_files >> (request->opcode & 63) & 1)
+		file = file_behind(bpf_get_current_task_btf(), request->cqe.fd);
+	return file ? number_of(file, task) : 0;
 }
 
 SEC("tp_btf/io_uring_submit_req")

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * The kernel's structs, as far as the programs look into them. Where a field really lies is found out when
  * the programs are loaded (CO-RE); only names and types matter here, and unused fields are left out.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Life of tasks. Their records are written even while events are switched off.
  */
@@ -71,10 +71,13 @@ int BPF_PROG(on_exec, struct task_struct *kernel_task, int old_tid, struct linux
 {
 	/* Its pid may have been that of another thread, whose end has cleared the bit. */
 	struct task *task = bpf_task_storage_get(&tasks, kernel_task, NULL, 0);
-	struct mr_record_exec *record = task ? get_scratch() : NULL;
-	if (!record)
+	if (!task)
 		return 0;
 	mark(kernel_task->pid);
+	struct scratch *scratch = take_scratch();
+	if (!scratch)
+		return 0;
+	struct mr_record_exec *record = (struct mr_record_exec *)scratch->room;
 	__builtin_memset(record, 0, sizeof *record);
 	record->head.time_ns = bpf_ktime_get_ns();
 	record->head.type = MR_RECORD_EXEC;
@@ -92,8 +95,9 @@ int BPF_PROG(on_exec, struct task_struct *kernel_task, int old_tid, struct linux
 	}
 	record->text_bytes = bytes;
 	bytes = (sizeof *record + bytes + 7) & (2 * MR_BPF_ARGUMENT_BYTES - 1) & ~7ull;
-	if (bytes <= sizeof(struct scratch))
+	if (bytes <= sizeof scratch->room)
 		put_definition(&record->head, bytes);
+	release_scratch(scratch);
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * The programs that run in the kernel. Each is attached to one tracepoint, by its type (tp_btf); a
  * tracepoint that a kernel lacks costs only what it would have told.
@@ -13,5 +13,5 @@
  */
 #include "kernel/io.bpf.h"
 
-/* The kernel lends its helpers to such programs only. This word says nothing about other code. */
-char license_text[] SEC("license") = "Dual BSD/GPL";
+/* The kernel lends its helpers to such programs only: hence the second licence of these files, and theirs alone. */
+char license_text[] SEC("license") = "GPL";

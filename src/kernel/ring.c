@@ -24,6 +24,9 @@ int mr_ring_map(int fd, uint64_t bytes, struct mr_ring *ret_ring)
 		munmap(consumer, page);
 		return result;
 	}
+	/* The traced program starts as a copy of this process: not of the rings. */
+	madvise(consumer, page, MADV_DONTFORK);
+	madvise(rest, rest_bytes, MADV_DONTFORK);
 	*ret_ring = (struct mr_ring){.consumer = consumer,
 				     .producer = (const _Atomic uint64_t *)rest,
 				     .data = rest + page,

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Scheduling: who runs, who waits for a CPU, who wakes whom.
  *
@@ -35,14 +35,16 @@ struct {
 	__type(value, struct task_name);
 } names SEC(".maps");
 
-static __always_inline void put_name(u32 tid, u32 pid, const struct task_name *name)
+/* false: it is lost. */
+static __always_inline bool put_name(u32 tid, u32 pid, const struct task_name *name)
 {
 	struct mr_record_task_name *record;
 	if (!begin_record_of(record, MR_RECORD_TASK_NAME, tid))
-		return;
+		return false;
 	record->pid = pid;
 	__builtin_memcpy(record->name, name, sizeof *name);
 	end_record(record);
+	return true;
 }
 
 /* Tells the name of a stranger, if it is new. */
@@ -57,8 +59,8 @@ static __always_inline void introduce(struct task_struct *stranger)
 	if (known && ((u64 *)known)[0] == ((u64 *)&name)[0] &&
 	    ((u64 *)known)[1] == ((u64 *)&name)[1])
 		return;
-	bpf_map_update_elem(&names, &tid, &name, BPF_ANY);
-	put_name(tid, stranger->tgid, &name);
+	if (put_name(tid, stranger->tgid, &name))
+		bpf_map_update_elem(&names, &tid, &name, BPF_ANY);
 }
 
 /* ---- waiting for a CPU ---------------------------------------------------------------------------- */

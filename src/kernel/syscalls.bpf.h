@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * System calls: one record at the end of each. Attached only when all calls are wanted, because that puts
  * every task of the machine on the slow way into the kernel.
@@ -42,11 +42,11 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 		task->number = MR_BPF_OTHER_ABI | (u16)number;
 	} else {
 		u8 kind = settings.syscall_kinds[number & (MR_BPF_SYSCALLS - 1)];
+		u32 descriptor =
+			kind & MR_SYSCALL_DESCRIPTOR ? argument : mr_regs_fifth_argument(regs);
 		task->number = number;
-		if (kind & MR_SYSCALL_DESCRIPTOR)
-			task->file = file_of(kernel_task, argument, task);
-		else if (kind & MR_SYSCALL_FIFTH_DESCRIPTOR)
-			task->file = file_of(kernel_task, mr_regs_fifth_argument(regs), task);
+		if (kind & (MR_SYSCALL_DESCRIPTOR | MR_SYSCALL_FIFTH_DESCRIPTOR))
+			task->file = file_of(kernel_task, descriptor, task);
 		else if (kind & MR_SYSCALL_FUTEX)
 			task->operation = mr_regs_second_argument(regs) & 0x7f;
 	}
@@ -97,10 +97,11 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 	}
 	if (unlikely(result < 0) && is_cut_short(kernel_task, result))
 		return 0; /* to be written when the thread ends */
-	if (kind & MR_SYSCALL_RETURNS_DESCRIPTOR && result >= 0 && task->number < MR_BPF_OTHER_ABI)
-		task->file = file_of(kernel_task, result, task);
-	else if (kind & MR_SYSCALL_CHANGES_SOCKET && task->number < MR_BPF_OTHER_ABI)
-		task->file = file_of(kernel_task, task->argument, task);
+	bool returns_descriptor = kind & MR_SYSCALL_RETURNS_DESCRIPTOR && result >= 0;
+	if ((returns_descriptor || kind & MR_SYSCALL_CHANGES_SOCKET) &&
+	    task->number < MR_BPF_OTHER_ABI)
+		task->file =
+			file_of(kernel_task, returns_descriptor ? result : task->argument, task);
 	if (unlikely((s32)result != result))
 		put_syscall_wide(task, kernel_task->pid, result);
 	else

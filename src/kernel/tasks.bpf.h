@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Which tasks are followed, what is kept about each, and how records get into the rings.
  *
@@ -188,9 +188,7 @@ static __always_inline void *begin_record(u8 type, u64 bytes, u32 tid)
 {
 	struct mr_bpf_cpu *cpu;
 	void *ring = find_ring(type, &cpu);
-	if (!ring)
-		return NULL;
-	struct mr_record *record = bpf_ringbuf_reserve(ring, bytes, 0);
+	struct mr_record *record = ring ? bpf_ringbuf_reserve(ring, bytes, 0) : NULL;
 	if (!record) {
 		count_loss(cpu, type);
 		return NULL;
@@ -216,17 +214,15 @@ static __always_inline bool put_definition(struct mr_record *record, u64 bytes)
 {
 	struct mr_bpf_cpu *cpu;
 	void *ring = find_ring(MR_RECORD_FILE, &cpu);
-	if (!ring)
-		return false;
-	if (bpf_ringbuf_output(ring, record, bytes, BPF_RB_NO_WAKEUP) == 0)
+	if (ring && bpf_ringbuf_output(ring, record, bytes, BPF_RB_NO_WAKEUP) == 0)
 		return true;
 	count_loss(cpu, record->type);
 	return false;
 }
 
-/* Where records without a fixed size are prepared: too large for the stack. Used in process context only, so
- * there is no nesting. */
+/* Where records without a fixed size are prepared: too large for the stack. */
 struct scratch {
+	u64 is_taken;
 	u64 room[(MR_BPF_PATH_BYTES + 512) / sizeof(u64)];
 };
 
@@ -237,10 +233,21 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-static __always_inline void *get_scratch(void)
+/* The CPU's scratch, until it is released. NULL: a program that was preempted has it; the record is lost. Most
+ * kernels do not preempt programs. */
+static __always_inline struct scratch *take_scratch(void)
 {
 	u32 zero = 0;
-	return bpf_map_lookup_elem(&scratches, &zero);
+	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &zero);
+	if (!scratch || !__sync_lock_test_and_set(&scratch->is_taken, 1))
+		return scratch;
+	count_loss(this_cpu(), MR_RECORD_FILE);
+	return NULL;
+}
+
+static __always_inline void release_scratch(struct scratch *scratch)
+{
+	__sync_lock_test_and_set(&scratch->is_taken, 0);
 }
 
 #endif

@@ -13,12 +13,14 @@
 #include "hook/target.h"
 
 static void run_child(char *const *arguments, char *const *environment,
-		      const struct mr_signals *signals, int release, int failure)
+		      const struct mr_signals *signals, const struct rlimit *descriptors,
+		      int release, int failure)
 {
 	char go;
 	if (read(release, &go, 1) != 1)
 		_exit(125); /* record gave up */
 	mr_signals_restore(signals);
+	setrlimit(RLIMIT_NOFILE, descriptors);
 	execvpe(arguments[0], arguments, environment);
 	int error = errno;
 	(void)!write(failure, &error, sizeof error);
@@ -26,7 +28,8 @@ static void run_child(char *const *arguments, char *const *environment,
 }
 
 int mr_child_start(char *const *arguments, char *const *environment,
-		   const struct mr_signals *signals, struct mr_child *ret_child)
+		   const struct mr_signals *signals, const struct rlimit *descriptors,
+		   struct mr_child *ret_child)
 {
 	int release[2], failure[2];
 	if (pipe2(release, O_CLOEXEC) < 0)
@@ -41,7 +44,7 @@ int mr_child_start(char *const *arguments, char *const *environment,
 	int error = errno;
 	if (pid == 0) {
 		close(release[1]);
-		run_child(arguments, environment, signals, release[0], failure[1]);
+		run_child(arguments, environment, signals, descriptors, release[0], failure[1]);
 	}
 	close(release[0]);
 	close(failure[1]);

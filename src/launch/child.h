@@ -7,6 +7,7 @@
 #ifndef MR_LAUNCH_CHILD_H
 #define MR_LAUNCH_CHILD_H
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "launch/signals.h"
@@ -17,9 +18,10 @@ struct mr_child {
 	int failure; /* gives the errno of a failed exec, or end of file */
 };
 
-/* Forks the child and leaves it waiting. */
+/* Forks the child and leaves it waiting. Its signals and its limit of descriptors will be those given. */
 int mr_child_start(char *const *arguments, char *const *environment,
-		   const struct mr_signals *signals, struct mr_child *ret_child);
+		   const struct mr_signals *signals, const struct rlimit *descriptors,
+		   struct mr_child *ret_child);
 
 /* Lets it execute the program. -errno, with a cause, if that failed; then the child is gone. */
 int mr_child_release(struct mr_child *child);

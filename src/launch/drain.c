@@ -77,10 +77,19 @@ _Static_assert(MR_OPEN_INTERVALS *(MR_EXTENDED_HEADER_BYTES +
 		       MR_ARENA_PACKET_BYTES - MR_PACKET_ROOM_BYTES,
 	       "owners leave room for what record adds");
 
+/* Definitions, and what record itself tells (clocks): without it the rest means little. So it is tried even on
+ * a full disk, where room is kept for it. */
+static bool is_vital(const struct mr_packet *packet)
+{
+	return packet->context.kind == MR_PACKET_DEFINITIONS ||
+	       (packet->header.stream_class == MR_STREAM_USER &&
+		packet->context.process == MR_RECORDER_PROCESS);
+}
+
 int mr_drain_append(struct mr_drain *drain, struct mr_packet *packet, uint32_t content_bytes,
 		    uint64_t end_ticks, uint64_t discarded_events, bool owner_ended)
 {
-	int result = drain->stop_reason
+	int result = drain->stop_reason && !is_vital(packet)
 			     ? -ENOSPC
 			     : mr_streams_append(drain->streams, packet, content_bytes, end_ticks,
 						 discarded_events, owner_ended);

@@ -36,8 +36,8 @@ enum {
 	LONGEST_WAIT_MS = 5,
 	PROGRESS_NS = 500000000,
 	REQUESTS_NS = 100000000,
-	RESERVE_BYTES = 1 << 20,
-	MANY_RECORDS = 1 << 12, /* of the kernel level; there is room for much more */
+	RESERVE_BYTES = 1 << 20, /* half for definitions, half for metadata and manifest */
+	MANY_RECORDS = 1 << 12,  /* of the kernel level; there is room for much more */
 };
 
 static const uint64_t descendants_wait_ns = 2 * SECOND_NS;
@@ -53,6 +53,7 @@ struct session {
 	struct mr_directory directory;
 	struct mr_arena_file arena_file;
 	struct mr_signals signals;
+	struct rlimit descriptors; /* the program's */
 	struct mr_child child;
 	struct mr_clock_samples clocks;
 	struct mr_metadata metadata;
@@ -85,6 +86,16 @@ static void hold_standard_streams(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+/* Record needs descriptors for each process alive, for each CPU, and for each program in the kernel. */
+static void raise_descriptor_limit(struct session *session)
+{
+	struct rlimit limit = {0};
+	getrlimit(RLIMIT_NOFILE, &limit);
+	session->descriptors = limit;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static int prepare_arena(struct session *session)
@@ -127,6 +138,7 @@ static int prepare(struct session *session, bool *ret_program_failed)
 		return mr_fail(EINVAL,
 			       "the buffer is too large: it can have %" PRIu64 " GiB at most",
 			       buffer_max_bytes >> 30);
+	raise_descriptor_limit(session);
 	if (session->options->levels & MR_LEVEL_kernel)
 		mr_kernel_level_open(&session->kernel, &session->options->kernel);
 	int result = session->options->as_root ? 0 : mr_privilege_leave_sudo();
@@ -175,17 +187,7 @@ static int start_child(struct session *session)
 		return mr_fail(ENOMEM, "no memory for the environment");
 	char **environment = mr_environment_build(memory, given, &wish);
 	return mr_child_start(session->options->arguments, environment, &session->signals,
-			      &session->child);
-}
-
-/* Record needs a descriptor for each process alive. Called when the child has its own limits. */
-static void raise_descriptor_limit(void)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
+			      &session->descriptors, &session->child);
 }
 
 static uint32_t levels_to_record(const struct session *session)
@@ -216,7 +218,6 @@ static int start(struct session *session, bool *ret_program_failed)
 	int result = start_child(session);
 	if (result < 0)
 		return result;
-	raise_descriptor_limit();
 	struct mr_arena *arena = session->arena_file.arena;
 	mr_process_attach_mapped(arena);
 	if (!mr_arena)
@@ -380,9 +381,19 @@ static void run(struct session *session)
 
 /* ---- finish -------------------------------------------------------------------------------------- */
 
+/* Gives back what the reserve has above this size. */
+static void shrink_reserve(const struct session *session, off_t bytes)
+{
+	mr_auto(close_fd) int reserve =
+		openat(session->directory.fd, MR_RESERVE_FILE, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (reserve >= 0)
+		(void)!ftruncate(reserve, bytes);
+}
+
 static void finish(struct session *session)
 {
 	answer_request(session);
+	shrink_reserve(session, RESERVE_BYTES / 2);
 	mr_kernel_level_finish(&session->kernel);
 	mr_clock_samples_take(&session->clocks);
 	atomic_store(&session->arena_file.arena->levels, 0);

@@ -13,8 +13,7 @@ struct occupant {
 struct kernel_loader {
 	struct mr_model *model;
 	struct mr_states_maker states;
-	uint32_t *
-		next_of_tid; /* by tid: place in tasks_by_tid.order of the next task that is born */
+	uint32_t *next_of_tid;      /* by tid: place in tasks_by_tid.order of the next task */
 	struct occupant *occupants; /* by CPU, in the order of their tracks */
 	uint32_t process;           /* the recorder, which has defined files and texts */
 	uint32_t cpu;

@@ -20,6 +20,9 @@ struct mr_life {
 	bool woken_early; /* a waking came while it ran */
 	bool is_missed;   /* left its CPU unseen: blocked or runnable, the next event tells */
 	bool is_in_call;  /* BLOCKED in `call` */
+	/* It was woken, and that is the first that is heard of it after a gap. */
+	bool is_wake_open;
+	int64_t wake_ns;
 	/* It was seen on another CPU before it left this one, where it ran since then. */
 	bool is_doubtful;
 	uint32_t doubtful_cpu;
@@ -150,17 +153,47 @@ static bool is_lost(const struct mr_states_maker *maker, const struct mr_life *l
 			    ret_why);
 }
 
+/* A thread that is next switched in has slept since the gap; otherwise it may have run. */
+static int settle_wake(struct mr_states_maker *maker, uint32_t task, bool has_slept)
+{
+	struct mr_life *life = &maker->lives[task];
+	uint8_t why = MR_REASON_LOST;
+
+	if (mr_likely(!life->is_wake_open))
+		return 0;
+	life->is_wake_open = false;
+	is_lost(maker, life, life->wake_ns, &why);
+	struct stand was = has_slept
+				   ? (struct stand){MR_STATE_BLOCKED, MR_REASON_NOT_TOLD, MR_NO_CPU}
+				   : unknown(why);
+	int result = settle(maker, task, life->wake_ns, was, true, 0);
+	life->now = has_slept ? (struct stand){MR_STATE_RUNNABLE, MR_REASON_WOKEN, MR_NO_CPU}
+			      : unknown(why);
+	return result;
+}
+
+static bool is_complete(const struct mr_states_maker *maker, int64_t begin_ns, int64_t end_ns)
+{
+	uint8_t why;
+
+	return !mr_gaps_find(&maker->gaps, MR_NO_CPU, &begin_ns, &end_ns, &why);
+}
+
 /* The thread goes on in another program. It runs, as it has just called for that. */
 static int go_on(struct mr_states_maker *maker, uint32_t previous, uint32_t task, int64_t ns)
 {
 	struct mr_life *old = &maker->lives[previous], *new = &maker->lives[task];
 	struct stand runs = {MR_STATE_RUN, MR_REASON_NONE, old->now.cpu};
 	uint8_t why;
+	int result = settle_wake(maker, previous, false);
 	bool fits = old->now.state == MR_STATE_RUN;
+
+	if (result < 0)
+		return result;
 
 	if (!fits || is_lost(maker, old, ns, &why))
 		runs.cpu = MR_NO_CPU; /* not known until it leaves it */
-	int result = settle(maker, previous, ns, runs, fits, 0);
+	result = settle(maker, previous, ns, runs, fits, 0);
 	*new = (struct mr_life){.since_ns = ns, .now = runs, .woken_early = old->woken_early};
 	old->is_over = true;
 	return result;
@@ -197,10 +230,12 @@ int mr_states_run(struct mr_states_maker *maker, uint32_t task, struct mr_place 
 	uint32_t cpu = place.cpu;
 	int64_t ns = place.ns;
 	struct stand was = {MR_STATE_RUNNABLE, MR_REASON_NOT_TOLD, cpu};
-	int result;
-
 	if (life->is_over)
 		return 0;
+	int result = settle_wake(maker, task,
+				 life->is_wake_open && is_complete(maker, life->wake_ns, ns));
+	if (result < 0)
+		return result;
 	if (life->is_missed && maker->has_wakings)
 		life->now = was;
 	if (life->now.state == MR_STATE_RUN && life->now.cpu != cpu && life->now.cpu != MR_NO_CPU) {
@@ -258,9 +293,10 @@ int mr_states_see(struct mr_states_maker *maker, uint32_t task, struct mr_place 
 {
 	const struct mr_life *life = &maker->lives[task];
 
-	if (mr_likely(life->is_over || life->now.state == MR_STATE_RUN))
+	if (mr_likely(life->is_over || (life->now.state == MR_STATE_RUN && !life->is_wake_open)))
 		return 0;
-	return come_unseen(maker, task, place);
+	int result = settle_wake(maker, task, false);
+	return result < 0 ? result : come_unseen(maker, task, place);
 }
 
 /* A thread that exited ran until then. Its last switch is not recorded by perf events, nor when the
@@ -269,10 +305,11 @@ static int finish(struct mr_states_maker *maker, uint32_t task)
 {
 	struct mr_task *ended = &maker->model->survey->tasks.list.items[task];
 	struct mr_life *life = &maker->lives[task];
+	int result = settle_wake(maker, task, false);
 	int64_t off_ns = mr_max(maker->gaps.off_ns, life->since_ns);
-	int result = 0;
 
-	if (ended->end == MR_TASK_EXIT && maker->has_wakings && off_ns < ended->end_ns) {
+	if (result == 0 && ended->end == MR_TASK_EXIT && maker->has_wakings &&
+	    off_ns < ended->end_ns) {
 		result = settle(maker, task, off_ns, life->now, true, 0);
 		life->now = unknown(MR_REASON_NOT_RECORDED);
 	}
@@ -289,14 +326,16 @@ int mr_states_miss(struct mr_states_maker *maker, uint32_t task, struct mr_place
 {
 	const struct mr_task *ended = &maker->model->survey->tasks.list.items[task];
 	struct mr_life *life = &maker->lives[task];
+	int result = settle_wake(maker, task, false);
 	int64_t known_ns = mr_max(place.known_ns, life->since_ns);
 	uint8_t why;
 
+	if (result < 0)
+		return result;
 	if (life->is_over || life->now.state != MR_STATE_RUN || life->now.cpu != place.cpu)
 		return 0;
 	if (ended->end == MR_TASK_EXIT && ended->end_ns <= place.ns)
 		return finish(maker, task);
-	int result = 0;
 	if (!is_lost(maker, life, place.ns, &why)) {
 		result = settle(maker, task, known_ns, life->now, true, 0);
 		life->now = unknown(MR_REASON_LOST);
@@ -344,10 +383,12 @@ int mr_states_stop(struct mr_states_maker *maker, uint32_t task, struct mr_place
 	uint32_t cpu = place.cpu;
 	int64_t ns = place.ns;
 	struct stand was = {MR_STATE_RUN, MR_REASON_NONE, cpu};
-	int result = 0;
 
 	if (life->is_over)
 		return 0;
+	int result = settle_wake(maker, task, false);
+	if (result < 0)
+		return result;
 	if (is_late(life, cpu, ns)) {
 		life->is_doubtful = false;
 		return add(maker, task, life->doubtful_ns, life->since_ns, was,
@@ -384,22 +425,24 @@ int mr_states_wake(struct mr_states_maker *maker, uint32_t task, int64_t ns)
 {
 	struct mr_life *life = &maker->lives[task];
 	uint8_t why;
-	int result = 0;
 
 	if (life->is_over)
 		return 0;
+	int result = settle_wake(maker, task, false);
+	if (result < 0)
+		return result;
 	if (life->is_missed)
 		life->now = (struct stand){MR_STATE_BLOCKED, MR_REASON_NOT_TOLD, MR_NO_CPU};
 	if (mr_unlikely(is_lost(maker, life, ns, &why))) {
-		result = settle(maker, task, ns, unknown(why), true, 0);
-		life->now = unknown(why);
+		life->is_wake_open = true;
+		life->wake_ns = ns;
 	} else if (life->now.state == MR_STATE_BLOCKED || is_found(maker, task)) {
 		if (life->now.state != MR_STATE_BLOCKED)
 			life->now = (struct stand){MR_STATE_BLOCKED, MR_REASON_NOT_TOLD, MR_NO_CPU};
 		result = settle(maker, task, ns, life->now, true, 0);
 		life->now = (struct stand){MR_STATE_RUNNABLE, MR_REASON_WOKEN, life->now.cpu};
 	}
-	life->woken_early = life->now.state == MR_STATE_RUN;
+	life->woken_early = life->now.state == MR_STATE_RUN && !life->is_wake_open;
 	life->is_in_call = life->is_missed = false;
 	return result;
 }
@@ -408,7 +451,7 @@ int mr_states_migrate(struct mr_states_maker *maker, uint32_t task, uint32_t fro
 {
 	struct mr_life *life = &maker->lives[task];
 
-	if (life->is_over || life->now.state != MR_STATE_RUNNABLE)
+	if (life->is_over || life->now.state != MR_STATE_RUNNABLE || life->is_wake_open)
 		return 0;
 	life->now.cpu = from_cpu;
 	return settle(maker, task, ns, life->now, true, 0);

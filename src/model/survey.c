@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/spans.h"
 #include "model/task_tracks.h"
 
 /* A clock sample as recorded: the ids mean something in that process only. */
@@ -226,18 +227,43 @@ static int note_runtime(struct mr_survey *survey, const char *name)
 	return mr_vec_push(&survey->runtimes_seen, string);
 }
 
-/* Where a CPU's buffer was full, what it lost lies between the loss and the event before it. */
-static int note_gap(struct mr_survey *survey, const struct mr_event *event, uint64_t before_ticks)
+/* What has been read of a CPU's stream. */
+struct reading {
+	const struct mr_packet_context *context; /* of the last event; NULL before the first */
+	uint64_t ticks;                          /* of the last event; 0 before the first */
+	uint64_t malformed_packets;
+};
+
+static int note_gap(struct mr_survey *survey, uint32_t cpu, uint64_t begin_ticks,
+		    uint64_t end_ticks)
 {
-	const struct mr_event_loss *loss = event->payload;
 	struct mr_gap gap = {
-		.cpu = event->context->tid,
-		.begin_ns = (int64_t)mr_min(before_ticks, (uint64_t)MR_CLOCK_MAX_NS),
-		.end_ns = (int64_t)mr_min(event->ticks, (uint64_t)MR_CLOCK_MAX_NS),
+		.cpu = cpu,
+		.begin_ns = (int64_t)mr_min(begin_ticks, (uint64_t)MR_CLOCK_MAX_NS),
+		.end_ns = (int64_t)mr_min(end_ticks, (uint64_t)MR_CLOCK_MAX_NS),
 	};
 
-	return loss->reason == MR_loss_reason_kernel_buffer_full ? mr_vec_push(&survey->gaps, gap)
-								 : 0;
+	return gap.begin_ns < gap.end_ns ? mr_vec_push(&survey->gaps, gap) : 0;
+}
+
+/* Where the buffer was full, what is lost lies between the loss and the event before it; where packets are
+ * missing or were given up, it ends with the next one's beginning. */
+static int look_for_gap(struct mr_survey *survey, struct reading *last,
+			const struct mr_event *event, const struct mr_cursor *cursor)
+{
+	const struct mr_packet_context *context = event->context;
+	const struct mr_event_loss *loss = event->payload;
+	int result = 0;
+
+	if (mr_unlikely(context != last->context) &&
+	    ((last->context && context->sequence > last->context->sequence + 1) ||
+	     cursor->malformed_packets != last->malformed_packets))
+		result = note_gap(survey, context->tid, last->ticks, context->begin_ticks);
+	else if (mr_unlikely(event->desc->id == MR_EVENT_loss) &&
+		 loss->reason == MR_loss_reason_kernel_buffer_full)
+		result = note_gap(survey, context->tid, last->ticks, event->ticks);
+	*last = (struct reading){context, event->ticks, cursor->malformed_packets};
+	return result;
 }
 
 /* Events of the level core, and all definitions, describe the trace itself; others are only counted. */
@@ -287,10 +313,10 @@ static int walk(struct surveyor *surveyor, const struct mr_trace_stream *stream)
 	uint32_t process = 0, track = MR_NO_TRACK;
 	struct mr_cursor cursor;
 	struct mr_event event;
-
-	bool is_kernel = stream->stream_class == MR_STREAM_KERNEL;
+	struct reading last = {0};
+	bool is_of_cpu =
+		stream->stream_class == MR_STREAM_KERNEL && stream->kind == MR_PACKET_EVENTS;
 	uint8_t noted = MR_LEVEL_core;
-	uint64_t before_ticks = 0;
 
 	if (stream->kind == MR_PACKET_DEFINITIONS)
 		noted |= MR_LEVEL_kernel;
@@ -305,11 +331,14 @@ static int walk(struct surveyor *surveyor, const struct mr_trace_stream *stream)
 		if (mr_unlikely(event.desc->level & noted) &&
 		    note(surveyor, &event, process, track) < 0)
 			return -ENOMEM;
-		if (mr_unlikely(event.desc->id == MR_EVENT_loss) && is_kernel &&
-		    note_gap(survey, &event, before_ticks) < 0)
+		if (is_of_cpu && look_for_gap(survey, &last, &event, &cursor) < 0)
 			return -ENOMEM;
-		before_ticks = event.ticks;
 	}
+	const struct mr_packet_context *end =
+		&stream->packets[stream->packet_count - 1].packet->context;
+	if (is_of_cpu && cursor.malformed_packets != last.malformed_packets &&
+	    note_gap(survey, end->tid, last.ticks, end->end_ticks) < 0)
+		return -ENOMEM;
 	survey->unknown_events += cursor.unknown_events;
 	survey->malformed_packets += cursor.malformed_packets;
 	return 0;
@@ -364,71 +393,6 @@ static int map_clocks(struct surveyor *surveyor)
 			       (uint32_t)sample_count, &survey->clocks);
 }
 
-static void widen(int64_t *first_ns, int64_t *last_ns, int64_t begin_ns, int64_t end_ns)
-{
-	*first_ns = mr_min(*first_ns, begin_ns);
-	*last_ns = mr_max(*last_ns, end_ns);
-}
-
-/* Spans of the trace, its processes and its threads, from the packets' times. */
-static void span_stream(struct mr_survey *survey, const struct mr_trace_stream *stream)
-{
-	const struct mr_clock_map *clock =
-		mr_clocks_of_stream(survey->clocks, stream->stream_class);
-	uint32_t gap = 0;
-
-	for (uint32_t i = 0; i < stream->packet_count; i++) {
-		const struct mr_packet_context *context = &stream->packets[i].packet->context;
-		int64_t begin_ns = mr_clock_to_ns_near(clock, context->begin_ticks, &gap);
-		int64_t end_ns = mr_clock_to_ns_near(clock, context->end_ticks, &gap);
-		uint32_t process, track;
-
-		widen(&survey->first_ns, &survey->last_ns, begin_ns, end_ns);
-		if (stream->stream_class == MR_STREAM_KERNEL)
-			widen(&survey->first_kernel_ns, &survey->last_kernel_ns, begin_ns, end_ns);
-		mr_survey_find(survey, context, &process, &track);
-		widen(&survey->processes.items[process].first_ns,
-		      &survey->processes.items[process].last_ns, begin_ns, end_ns);
-		if (track != MR_NO_TRACK)
-			widen(&survey->tracks.items[track].first_ns,
-			      &survey->tracks.items[track].last_ns, begin_ns, end_ns);
-		if (stream->stream_class == MR_STREAM_USER) {
-			survey->first_user_ticks =
-				mr_min(survey->first_user_ticks, context->begin_ticks);
-			survey->last_user_ticks =
-				mr_max(survey->last_user_ticks, context->end_ticks);
-		}
-	}
-}
-
-static void span_all(struct mr_survey *survey)
-{
-	survey->first_user_ticks = UINT64_MAX;
-	survey->first_ns = survey->first_kernel_ns = INT64_MAX;
-	survey->last_ns = survey->last_kernel_ns = INT64_MIN;
-	for (uint32_t i = 0; i < survey->trace->stream_count; i++)
-		span_stream(survey, &survey->trace->streams[i]);
-	if (survey->first_ns > survey->last_ns)
-		survey->first_ns = survey->last_ns = 0; /* a trace without packets */
-	if (survey->first_user_ticks > survey->last_user_ticks)
-		survey->first_user_ticks = survey->last_user_ticks = 0;
-}
-
-/* A process that left no packet is known to have been there when it attached. */
-static void span_silent(struct surveyor *surveyor)
-{
-	struct mr_survey *survey = surveyor->survey;
-
-	for (size_t i = 0; i < survey->processes.count; i++) {
-		struct mr_process *process = &survey->processes.items[i];
-		uint64_t start_ticks = surveyor->starts.items[i];
-
-		if (process->first_ns > process->last_ns && start_ticks)
-			process->first_ns = process->last_ns =
-				mr_clock_to_ns(survey->clocks->user, start_ticks);
-	}
-}
-
 static int read_streams(struct surveyor *surveyor)
 {
 	struct mr_survey *survey = surveyor->survey;
@@ -465,8 +429,7 @@ static int make(struct surveyor *surveyor)
 	int result = map_clocks(surveyor);
 	if (result < 0)
 		return result;
-	span_all(surveyor->survey);
-	span_silent(surveyor);
+	mr_survey_span(surveyor->survey, surveyor->starts.items);
 	return add_other_tracks(surveyor->survey);
 }
 

@@ -135,21 +135,29 @@ static void gather(void *to, const void *from, const struct mr_sort_item *items,
 	}
 }
 
+/* A column moves to the memory that the last one of its width has left: new memory costs page faults. */
 static int rearrange(struct mr_table *table, const struct mr_sort_item *items)
 {
+	void *spares[sizeof(uint64_t) + 1] = {0}; /* by width */
+	int result = 0;
+
 	for (uint32_t i = 0; i < table->desc->column_count; i++) {
 		uint32_t bytes = table->desc->columns[i].bytes;
-		void **column = &columns_of(table)[i];
-		void *ordered = malloc((size_t)table->count * bytes);
+		void **column = &columns_of(table)[i], *left = *column;
 
-		if (!ordered)
-			return -ENOMEM;
-		gather(ordered, *column, items, table->count, bytes);
-		free(*column);
-		*column = ordered;
+		if (!spares[bytes])
+			spares[bytes] = malloc((size_t)table->capacity * bytes);
+		if (!spares[bytes]) {
+			result = -ENOMEM;
+			break;
+		}
+		gather(spares[bytes], left, items, table->count, bytes);
+		*column = spares[bytes];
+		spares[bytes] = left;
 	}
-	table->capacity = table->count;
-	return 0;
+	for (size_t bytes = 0; bytes < mr_countof(spares); bytes++)
+		free(spares[bytes]);
+	return result;
 }
 
 static int sort_rows(struct mr_table *table, uint32_t track_count, struct mr_sort_item *items)

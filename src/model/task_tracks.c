@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/task_tracks.h"
 
+#include <string.h>
 #include <sys/wait.h>
 
 #include "model/sort.h"
@@ -171,6 +172,24 @@ static int join_all(struct mr_survey *survey)
 	return 0;
 }
 
+/* The recorder's child has the recorder's name until it becomes the program. */
+static int name_beginnings(struct mr_survey *survey)
+{
+	static const char name[] = "(before exec)";
+	uint32_t string;
+
+	if (mr_strings_intern(&survey->definitions.strings, name, strlen(name), &string) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < survey->tasks.list.count; i++) {
+		struct mr_task *task = &survey->tasks.list.items[i];
+
+		if (task->end == MR_TASK_EXEC && task->previous == MR_NO_TASK &&
+		    survey->tasks.programs.items[task->program].parent == task->program)
+			task->name = string;
+	}
+	return 0;
+}
+
 /* ---- what only the kernel level saw -------------------------------------------------------------- */
 
 static int add_process(struct mr_survey *survey, uint32_t index)
@@ -274,7 +293,6 @@ int mr_tasks_join(struct mr_survey *survey)
 {
 	for (size_t i = 0; i < survey->tasks.list.count; i++) {
 		struct mr_task *task = &survey->tasks.list.items[i];
-
 		struct mr_program *program = &survey->tasks.programs.items[task->program];
 
 		if (task->end == MR_TASK_RUNNING)
@@ -282,7 +300,7 @@ int mr_tasks_join(struct mr_survey *survey)
 		program->begin_ns = mr_min(program->begin_ns, task->begin_ns);
 		program->end_ns = mr_max(program->end_ns, task->end_ns);
 	}
-	if (join_all(survey) < 0 || add_processes(survey) < 0)
+	if (name_beginnings(survey) < 0 || join_all(survey) < 0 || add_processes(survey) < 0)
 		return -ENOMEM;
 	return add_tracks(survey);
 }

@@ -6,9 +6,10 @@
  *     track   process 3 (pid 7), tid 9      [first ─ last]           first packet begins inside: the same
  *
  * They agree in pid and tid as the program sees them, and the track's first packet begins while the task
- * lives; likewise a process and a program by their pids. A track goes on with the next task of the same program that has its tid again. Where pid
- * namespaces make two tasks look alike nothing is guessed: they get tracks of their own and are counted, and
- * so does every task that left nothing in the user streams, with a process where it has none.
+ * lives; likewise a process and a program by their pids. A track goes on with the next task of the same
+ * program that has its tid again. Where pid namespaces make two tasks look alike nothing is guessed: they
+ * get tracks of their own and are counted, and so does every task that left nothing in the user streams,
+ * with a process where it has none.
  */
 #ifndef MR_MODEL_TASK_TRACKS_H
 #define MR_MODEL_TASK_TRACKS_H

@@ -6,6 +6,7 @@ import os
 import unittest
 
 from kernel import KernelTest, parse_truth, skip_unless_possible
+from support import dump
 
 FILE_BYTES = 4 << 20
 MAX_REQUEST_NS = 10_000_000_000
@@ -104,6 +105,16 @@ class InputOutput(KernelTest):
                                   stage="delivered")
             self.assertEqual(len(delivered), 1, said)
             self.assertLessEqual(sent[0].time, delivered[0].time)
+
+    def test_deep_path(self):
+        deep = self.path("/".join(f"{number}" for number in range(300)))
+        os.makedirs(deep)
+        with open(deep + "/file", "w"):
+            pass
+        result = self.record("cat", deep + "/file", options=["--levels", "kernel"])
+        files = [list(event["fields"].values()) for event in dump(result.trace)
+                 if event["event"] == "def_file"]
+        self.assertEqual(sum(os.path.realpath(deep) + "/file" in each for each in files), 1)
 
     @unittest.skipIf(os.cpu_count() < 2, "one CPU only")
     def test_moves(self):

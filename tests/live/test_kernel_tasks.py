@@ -71,7 +71,8 @@ class Tasks(KernelTest):
         self.assertEqual(set(births) - set(ends) - replaced, set(), "tasks without an end")
 
     def check_every_task_ran(self):
-        ran = {event.fields["next_tid"] for event in self.events.of("kernel_switch")}
+        ran = {event.fields[which] for event in self.events.of("kernel_switch")
+               for which in ("previous_tid", "next_tid")}
         self.assertEqual(set(self.births()) - ran, set(), "tasks that never ran")
 
 

@@ -59,6 +59,8 @@ class Disk(LiveTest):
         result = self.record(program("load"), "2", "600000", name="small/trace.mill",
                              options=["--max-size", "1G"])
         self.check_stopped(result, 600000, "No space left on device")
+        self.assertIn("Times are exact within", str(info(result.trace)["findings"][0]["sentences"]),
+                      "what explains the rest is kept")
 
     def test_file_size_limit(self):
         """Of record; the signal that comes with it is not the program's."""

@@ -42,6 +42,19 @@ class Ends(OpenclTest):
             self.assertEqual(self.launched_only(events), [])
             self.assertEqual(count(events, "device_operation_unfinished"), 0)
 
+    def test_unwatched(self):
+        """Nobody asks whether the last kernels have ended."""
+        for situation in ("left_unwatched", "left_quickly"):
+            with self.subTest(situation):
+                events = self.check(situation, 2 * KERNELS)
+                self.assertEqual(self.launched_only(events), [])
+
+    def test_released_in_flight(self):
+        """What millrace holds must not keep the context alive, when the program never calls again."""
+        result = self.run_both(program("opencl_ways"), "released_in_flight")
+        self.assertIn("the context is gone", result.stdout)
+        self.assertEqual(len(kernels_of(self.read(result), "spin")), KERNELS + 1)
+
     def test_at_once(self):
         for situation in ("left_at_once", "aborted", "crashed", "killed"):
             with self.subTest(situation):

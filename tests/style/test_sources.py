@@ -30,9 +30,16 @@ class Sources(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_licence_line(self):
-        self.check(files("*.c", "*.h", "*.def", "*.py", "*.build"),
-                   lambda _, text: None if "SPDX-License-Identifier: Apache-2.0"
-                   in "\n".join(text.splitlines()[:3]) else "no SPDX line")
+        """What is loaded into the kernel has a second licence, and nothing else has."""
+        def complaint(path, text):
+            wanted = "Apache-2.0 OR GPL-2.0-only" if path in in_kernel else "Apache-2.0"
+            found = re.findall(r"SPDX-License-Identifier: ([^*\n]*[^* \n])", "\n".join(text.splitlines()[:3]))
+            return None if found == [wanted] else f"licence {found}, not {wanted}"
+
+        kernel = ROOT / "src/kernel"
+        in_kernel = {*kernel.glob("*.bpf.[ch]"), kernel / "kernel_types.h", kernel / "records.h"}
+        self.check(files("*.c", "*.h", "*.def", "*.py", "*.build"), complaint)
+        self.assertIn('SEC("license") = "GPL"', (kernel / "millrace.bpf.c").read_text())
 
     def test_length(self):
         self.check(files("*.c", "*.h", "*.py"),

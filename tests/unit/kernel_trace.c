@@ -50,6 +50,29 @@ void kernel_trace_put(uint32_t cpu, uint8_t id, uint64_t ns, const void *fields,
 	packet_event(packet, id, ns, payload, size + text_size);
 }
 
+static void write_packet(struct packet *packet, uint64_t end_ns)
+{
+	char name[48];
+
+	packet_finish(packet);
+	put_number(packet->bytes + 40, end_ns, 8); /* known only now */
+	snprintf(name, sizeof name, "ctf/cpu_%u_%u.%u", packet->tid, packet->kind,
+		 (unsigned)packet->sequence);
+	directory_write(directory, name, packet->bytes, packet->size);
+}
+
+void kernel_trace_cut(uint32_t cpu, uint64_t end_ns, uint32_t missing_packets)
+{
+	struct packet *packet = &packets[cpu][MR_PACKET_EVENTS];
+
+	if (packet->size > PACKET_HEADER_BYTES) {
+		write_packet(packet, end_ns);
+		packet->sequence++;
+	}
+	packet->sequence += missing_packets;
+	packet_start(packet);
+}
+
 void kernel_switch(uint32_t cpu, uint64_t ns, uint32_t previous_tid, uint32_t next_tid,
 		   enum mr_switch_reason reason)
 {
@@ -81,14 +104,9 @@ struct mr_model *kernel_trace_load(uint64_t end_ns)
 	for (uint32_t cpu = 0; cpu < cpus; cpu++)
 		for (uint8_t kind = 0; kind < 2; kind++) {
 			struct packet *packet = &packets[cpu][kind];
-			char name[32];
 
-			if (packet->size == PACKET_HEADER_BYTES)
-				continue;
-			packet_finish(packet);
-			put_number(packet->bytes + 40, end_ns, 8); /* known only now */
-			snprintf(name, sizeof name, "ctf/cpu_%u_%u", cpu, kind);
-			directory_write(directory, name, packet->bytes, packet->size);
+			if (packet->size > PACKET_HEADER_BYTES)
+				write_packet(packet, end_ns);
 		}
 	if (mr_model_load(directory, &model) < 0) {
 		fprintf(stderr, "%s\n", mr_error_text());

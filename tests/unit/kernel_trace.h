@@ -27,6 +27,9 @@ void kernel_trace_put(uint32_t cpu, uint8_t id, uint64_t ns, const void *fields,
 		kernel_trace_put(cpu, MR_EVENT_##name, ns, &fields_, sizeof fields_, text); \
 	} while (0)
 
+/* Ends the CPU's packet of events there. The next one is so many further; the first ones need not be 0. */
+void kernel_trace_cut(uint32_t cpu, uint64_t end_ns, uint32_t missing_packets);
+
 /* A switch, a waking by the thread `waker`. */
 void kernel_switch(uint32_t cpu, uint64_t ns, uint32_t previous_tid, uint32_t next_tid,
 		   enum mr_switch_reason reason);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The OpenCL layer in front of a runtime made for the purpose: it does its work when the test says so, counts
- * references, and knows what no real runtime tells.
+ * The OpenCL layer in front of a runtime made for the purpose (opencl_runtime.h).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,182 +13,11 @@
 
 #include <cmocka.h>
 
-#include "hook/hook.h"
-#include "hook/opencl/layer.h"
 #include "memory_arena.h"
-
-enum {
-	EVENTS = 70000,
-	QUEUES = 64,
-	CL_INVALID_EVENT = -58,
-	CL_RUNNING = 1,
-	CL_INVALID_QUEUE_PROPERTIES = -35,
-};
-
-/* ---- the runtime ---------------------------------------------------------------------------------------- */
-
-struct mr_cl_command_queue {
-	cl_ulong properties;
-	atomic_int references;
-};
-
-struct mr_cl_event {
-	atomic_int references;
-	atomic_int status;
-	_Atomic(cl_command_queue) queue;
-	uint64_t queued;
-};
-
-struct mr_cl_device_id {
-	int unused;
-};
-
-static struct mr_cl_device_id the_device;
-static struct mr_cl_event events[EVENTS];
-static atomic_uint event_count;
-static struct mr_cl_command_queue queues[QUEUES];
-static atomic_uint queue_count;
-static bool refuses_profiling;
-static bool completes_at_once;
-static uint64_t timer_ahead_ns; /* 0: there is no timer */
-static _Atomic uint64_t clock_ns = 1000;
+#include "opencl_runtime.h"
 
 cl_int clInitLayer(cl_uint entries, const struct mr_opencl_dispatch *target, cl_uint *ret_entries,
 		   const struct mr_opencl_dispatch **ret_layer);
-
-void mr_hook_start(void)
-{
-}
-
-static cl_int answer(const void *value, size_t need, size_t bytes, void *ret_value,
-		     size_t *ret_bytes)
-{
-	if (ret_value && bytes < need)
-		return CL_INVALID_VALUE;
-	if (ret_value)
-		memcpy(ret_value, value, need);
-	if (ret_bytes)
-		*ret_bytes = need;
-	return CL_SUCCESS;
-}
-
-static cl_int device_info(cl_device_id device, cl_uint what, size_t bytes, void *ret_value,
-			  size_t *ret_bytes)
-{
-	(void)device;
-	static const cl_ulong type = CL_DEVICE_TYPE_GPU;
-	if (what == CL_DEVICE_TYPE)
-		return answer(&type, sizeof type, bytes, ret_value, ret_bytes);
-	return answer(timer_ahead_ns ? "OpenCL 2.1" : "OpenCL 1.2", 11, bytes, ret_value,
-		      ret_bytes);
-}
-
-static cl_int device_timer(cl_device_id device, cl_ulong *ret_device, cl_ulong *ret_host)
-{
-	assert_ptr_equal(device, &the_device);
-	assert_int_not_equal(timer_ahead_ns, 0); /* a device of OpenCL 1.2 is not to be asked */
-	*ret_device = atomic_load(&clock_ns) + timer_ahead_ns;
-	*ret_host = 0;
-	return CL_SUCCESS;
-}
-
-static cl_command_queue create_queue(cl_context context, cl_device_id device, cl_ulong properties,
-				     cl_int *ret_error)
-{
-	(void)context, (void)device;
-	bool is_refused = refuses_profiling && properties & CL_QUEUE_PROFILING_ENABLE;
-	*ret_error = is_refused ? CL_INVALID_QUEUE_PROPERTIES : CL_SUCCESS;
-	if (is_refused)
-		return NULL;
-	cl_command_queue made = &queues[atomic_fetch_add(&queue_count, 1)];
-	made->properties = properties;
-	atomic_store(&made->references, 1);
-	return made;
-}
-
-static cl_int queue_info(cl_command_queue handle, cl_uint what, size_t bytes, void *ret_value,
-			 size_t *ret_bytes)
-{
-	static const cl_device_id device = &the_device;
-	if (what == CL_QUEUE_DEVICE)
-		return answer(&device, sizeof device, bytes, ret_value, ret_bytes);
-	assert_int_equal(what, CL_QUEUE_PROPERTIES);
-	return answer(&handle->properties, sizeof handle->properties, bytes, ret_value, ret_bytes);
-}
-
-/* Its memory stays: a layer that touches it again is found out by the references. */
-static cl_int release_queue(cl_command_queue queue)
-{
-	atomic_fetch_sub(&queue->references, 1);
-	return CL_SUCCESS;
-}
-
-static cl_int finish_queue(cl_command_queue queue)
-{
-	unsigned count = atomic_load(&event_count);
-	for (unsigned i = 0; i < count; i++)
-		if (atomic_load(&events[i].queue) == queue)
-			atomic_store(&events[i].status, CL_COMPLETE);
-	return CL_SUCCESS;
-}
-
-static cl_int enqueue(cl_command_queue queue, cl_event *ret_event)
-{
-	struct mr_cl_event *event = &events[atomic_fetch_add(&event_count, 1)];
-	atomic_store(&event->references, ret_event ? 1 : 0);
-	atomic_store(&event->status, completes_at_once ? CL_COMPLETE : CL_RUNNING);
-	atomic_store(&event->queue, queue);
-	event->queued = atomic_fetch_add(&clock_ns, 10);
-	if (ret_event)
-		*ret_event = event;
-	return CL_SUCCESS;
-}
-
-static cl_int enqueue_marker(cl_command_queue queue, cl_uint wait_count, const cl_event *waits,
-			     cl_event *ret_event)
-{
-	(void)wait_count, (void)waits;
-	return enqueue(queue, ret_event);
-}
-
-static cl_int enqueue_fill(cl_command_queue queue, cl_mem buffer, const void *pattern,
-			   size_t pattern_bytes, size_t offset, size_t bytes, cl_uint wait_count,
-			   const cl_event *waits, cl_event *ret_event)
-{
-	(void)buffer, (void)pattern, (void)pattern_bytes, (void)offset, (void)bytes;
-	return wait_count && !waits ? CL_INVALID_VALUE : enqueue(queue, ret_event);
-}
-
-static cl_int retain_event(cl_event event)
-{
-	assert_true(atomic_fetch_add(&event->references, 1) > 0);
-	return CL_SUCCESS;
-}
-
-static cl_int release_event(cl_event event)
-{
-	if (atomic_load(&event->references) <= 0)
-		return CL_INVALID_EVENT;
-	atomic_fetch_sub(&event->references, 1);
-	return CL_SUCCESS;
-}
-
-static cl_int event_info(cl_event event, cl_uint what, size_t bytes, void *ret_value,
-			 size_t *ret_bytes)
-{
-	assert_true(atomic_load(&event->references) > 0);
-	int number =
-		atomic_load(what == CL_EVENT_REFERENCE_COUNT ? &event->references : &event->status);
-	return answer(&number, sizeof number, bytes, ret_value, ret_bytes);
-}
-
-static cl_int profiling_info(cl_event event, cl_uint what, size_t bytes, void *ret_value,
-			     size_t *ret_bytes)
-{
-	assert_true(atomic_load(&event->queue)->properties & CL_QUEUE_PROFILING_ENABLE);
-	cl_ulong time = event->queued + (what - CL_PROFILING_COMMAND_QUEUED);
-	return answer(&time, sizeof time, bytes, ret_value, ret_bytes);
-}
 
 /* ---- what is in the trace ---------------------------------------------------------------------------------- */
 
@@ -270,6 +98,7 @@ static int set_up(void **state)
 		.clFinish = finish_queue,
 		.clEnqueueFillBuffer = enqueue_fill,
 		.clEnqueueMarkerWithWaitList = enqueue_marker,
+		.clSetEventCallback = set_callback,
 		.clRetainEvent = retain_event,
 		.clReleaseEvent = release_event,
 		.clGetEventInfo = event_info,
@@ -478,6 +307,41 @@ static void test_in_order(void **state)
 	assert_int_equal(events[1].references, 1); /* the driver may be gone: nothing is released */
 }
 
+/* The program may never call again, and yet the events we hold must not keep its queue alive. */
+static void test_released_in_flight(void **state)
+{
+	(void)state;
+	fill(NULL);
+	fill(NULL);
+	mr_opencl_clReleaseCommandQueue(queue);
+	assert_int_equal(queue->references, 0);
+	assert_null(events[0].notify);
+	assert_non_null(events[1].notify); /* in order: the last tells for all */
+	complete(&events[0]);
+	complete(&events[1]);
+	assert_int_equal(events[0].references + events[1].references, 0);
+	assert_int_equal(look().operations, 2);
+}
+
+static void release_once(void)
+{
+	while_asked = NULL;
+	mr_opencl_clReleaseCommandQueue(queue);
+}
+
+/* ... nor those that another thread is just looking at. */
+static void test_released_while_looked_at(void **state)
+{
+	(void)state;
+	fill(NULL);
+	while_asked = release_once;
+	mr_opencl_harvest_all(true);
+	assert_int_equal(queue->references, 0);
+	assert_non_null(events[0].notify);
+	complete(&events[0]);
+	assert_int_equal(events[0].references, 0);
+}
+
 /* A child has its parent's pending operations neither to write nor to release. */
 static void test_fork(void **state)
 {
@@ -597,6 +461,57 @@ static void test_threads(void **state)
 		assert_int_equal(events[i].references, 0);
 }
 
+enum {
+	STORM_THREADS = 64,
+	STORM_LAUNCHES = 100,
+	STORM_FINISHES = 10, /* after so many launches */
+};
+
+static void release_in_callback(cl_event event, cl_int status, void *unused)
+{
+	(void)unused;
+	cl_int seen = CL_RUNNING;
+	mr_opencl_clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof seen, &seen,
+				 NULL);
+	assert_int_equal(seen, status);
+	mr_opencl_clReleaseEvent(event);
+}
+
+/* Nothing is complete until somebody waits: then callbacks run, in the thread of whoever waits. */
+static void *launch_with_callbacks(void *shared)
+{
+	cl_command_queue own = new_queue(0);
+	for (int i = 0; i < STORM_LAUNCHES; i++) {
+		cl_event event = NULL;
+		mr_opencl_clEnqueueMarkerWithWaitList(i % 2 ? own : shared, 0, NULL, &event);
+		mr_opencl_clEnqueueMarkerWithWaitList(own, 1, &event, NULL);
+		mr_opencl_clSetEventCallback(event, CL_COMPLETE, release_in_callback, NULL);
+		if (i % STORM_FINISHES == 0)
+			mr_opencl_clFinish(i % 4 ? own : shared);
+	}
+	mr_opencl_clReleaseCommandQueue(own);
+	finish_queue(own);
+	return NULL;
+}
+
+static void test_storm(void **state)
+{
+	(void)state;
+	pthread_t threads[STORM_THREADS];
+	for (int i = 0; i < STORM_THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, launch_with_callbacks, queue),
+				 0);
+	for (int i = 0; i < STORM_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	mr_opencl_clFinish(queue);
+	mr_opencl_harvest_all(true);
+	const struct seen seen = look();
+	assert_int_equal(seen.launches, 2 * STORM_THREADS * STORM_LAUNCHES);
+	assert_int_equal(seen.operations, seen.launches);
+	for (uint64_t i = 0; i < seen.launches; i++)
+		assert_int_equal(events[i].references, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define TEST_OF(name, timer) \
 	cmocka_unit_test_prestate_setup_teardown(name, set_up, tear_down, timer)
@@ -606,6 +521,8 @@ int main(void)
 	static uint64_t near = 1000, far = UINT64_C(1) << 60;
 	const struct CMUnitTest tests[] = {
 		TEST(test_clock_by_launch),
+		TEST(test_released_in_flight),
+		TEST(test_released_while_looked_at),
 		TEST_OF(test_clock_by_timer, &near),
 		TEST_OF(test_clock_by_wrong_timer, &far),
 		TEST(test_without_event),
@@ -622,6 +539,7 @@ int main(void)
 		TEST(test_level_off),
 		TEST(test_queue_of_others),
 		TEST(test_threads),
+		TEST(test_storm),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

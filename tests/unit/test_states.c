@@ -229,6 +229,79 @@ static void test_recording_begins_late(void **state)
 	kernel_trace_end(model);
 }
 
+/* A flight recorder's oldest packets are gone: nothing is complete before the last of the CPUs' first ones.
+ * What happens from then on tells what the threads are doing. */
+static void test_overwritten(void **state)
+{
+	static const struct expected expected[] = {
+		{100, 330, MR_STATE_UNKNOWN, MR_REASON_NOT_RECORDED, 0},
+		{330, 350, MR_STATE_UNKNOWN, MR_REASON_NOT_RECORDED, 0},
+		{350, 400, MR_STATE_RUN, MR_REASON_NONE, 0},
+		{400, 450, MR_STATE_BLOCKED, MR_REASON_INTERRUPTIBLE, 0},
+		{450, 460, MR_STATE_RUNNABLE, MR_REASON_WOKEN, 1},
+		{460, 500, MR_STATE_RUN, MR_REASON_NONE, 1},
+	};
+	static const struct expected of_sleeper[] = {
+		{100, 350, MR_STATE_UNKNOWN, MR_REASON_NOT_RECORDED, 0},
+		{350, 420, MR_STATE_BLOCKED, MR_REASON_NOT_TOLD, MR_NO_CPU},
+		{420, 430, MR_STATE_RUNNABLE, MR_REASON_WOKEN, 1},
+		{430, 440, MR_STATE_RUN, MR_REASON_NONE, 1},
+	};
+
+	(void)state;
+	kernel_trace_begin(2);
+	kernel_born(0, 100, 1, 7, 7, "flight");
+	kernel_born(0, 100, 7, 8, 7, "sleeper");
+	kernel_trace_cut(0, 0, 5);
+	kernel_trace_cut(1, 0, 2);
+	kernel_switch(0, 330, 0, 7, 0);
+	kernel_switch(1, 350, 9, 0, MR_switch_reason_interruptible);
+	kernel_switch(0, 400, 7, 0, MR_switch_reason_interruptible);
+	kernel_wake(1, 420, 8, 9);
+	kernel_switch(1, 430, 0, 8, 0);
+	kernel_switch(1, 440, 8, 0, MR_switch_reason_exited);
+	kernel_wake(1, 450, 7, 9);
+	kernel_switch(1, 460, 0, 7, 0);
+	struct mr_model *model = kernel_trace_load(500);
+
+	check_states(model, 7, 100, expected, mr_countof(expected));
+	check_states(model, 8, 100, of_sleeper, mr_countof(of_sleeper));
+	assert_int_equal(model->anomalies.contradictory, 0);
+	kernel_trace_end(model);
+}
+
+/* A packet in between is missing, and with it a waking and a switch. */
+static void test_missing_packet(void **state)
+{
+	static const struct expected expected[] = {
+		{100, 110, MR_STATE_RUNNABLE, MR_REASON_NEW, 0},
+		{110, 200, MR_STATE_RUN, MR_REASON_NONE, 0},
+		{200, 300, MR_STATE_UNKNOWN, MR_REASON_LOST, 0},
+		{300, 400, MR_STATE_RUN, MR_REASON_NONE, 0},
+		{400, 500, MR_STATE_BLOCKED, MR_REASON_INTERRUPTIBLE, 0},
+	};
+
+	(void)state;
+	for (uint32_t missing = 0; missing < 2; missing++) {
+		kernel_trace_begin(1);
+		kernel_born(0, 100, 1, 7, 7, "hole");
+		kernel_switch(0, 110, 0, 7, 0);
+		KERNEL(0, kernel_syscall, 200, NULL, .tid = 7);
+		kernel_trace_cut(0, 210, missing);
+		KERNEL(0, kernel_syscall, 300, NULL, .tid = 7);
+		kernel_switch(0, 400, 7, 0, MR_switch_reason_interruptible);
+		kernel_wake(0, 500, 8, 7);
+		struct mr_model *model = kernel_trace_load(500);
+
+		if (missing)
+			check_states(model, 7, 100, expected, mr_countof(expected));
+		else
+			assert_int_equal(model->states.table.count, 3);
+		assert_int_equal(model->anomalies.contradictory, 0);
+		kernel_trace_end(model);
+	}
+}
+
 /* Where only calls that block are recorded. */
 static void test_blocked_call(void **state)
 {
@@ -615,6 +688,8 @@ int main(void)
 		cmocka_unit_test(test_without_wakings),
 		cmocka_unit_test(test_contradictions_are_unknown),
 		cmocka_unit_test(test_recording_begins_late),
+		cmocka_unit_test(test_overwritten),
+		cmocka_unit_test(test_missing_packet),
 		cmocka_unit_test(test_blocked_call),
 		cmocka_unit_test(test_random_schedules),
 		cmocka_unit_test(test_random_losses),

@@ -230,7 +230,9 @@ static void test_names(void **state)
 	(void)state;
 	start();
 	KERNEL(0, kernel_task_name, MS(5), "stress", .tid = 99);
-	kernel_born(0, MS(10), 1, 7, 7, "python3");
+	kernel_born(0, MS(8), 1, 6, 6, "millrace");
+	KERNEL(0, kernel_exec, MS(9), "bash", .tid = 6, .old_tid = 6);
+	kernel_born(0, MS(10), 6, 7, 7, "python3");
 	KERNEL(0, kernel_task_name, MS(90), "sh", .tid = 7);
 	KERNEL(0, kernel_exec, MS(100), "sh -c true", .tid = 7, .old_tid = 7);
 	KERNEL(1, kernel_task_name, MS(200), "idler", .tid = 99);
@@ -238,6 +240,8 @@ static void test_names(void **state)
 	struct mr_model *model = kernel_trace_load(MS(300));
 	const struct mr_tasks *tasks = &model->survey->tasks;
 
+	/* Nobody who is traced has made it: it is the recorder's child. */
+	assert_string_equal(mr_model_text(model, task_at(model, 6, MS(8))->name), "(before exec)");
 	assert_string_equal(mr_model_text(model, task_at(model, 7, MS(50))->name), "python3");
 	assert_string_equal(mr_model_text(model, task_at(model, 7, MS(150))->name), "sh");
 	assert_string_equal(mr_model_text(model, mr_task_name_at(tasks, 99, MS(1))), "stress");

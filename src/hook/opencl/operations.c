@@ -5,7 +5,7 @@
  * A queue that works in order is harvested from its oldest operation to the first that is not complete. Of
  * any other queue a limited number is looked at, each time others, so that the work stays in proportion;
  * all of them where the program has waited for all. What is looked at is taken out of the ring, in
- * batches, and put back if it is not complete: the driver is never called with the lock held.
+ * batches, and put back if it is not complete: the driver is never asked with the lock held.
  */
 #include "hook/opencl/layer.h"
 
@@ -28,6 +28,7 @@ struct batch {
 	uint32_t queue;
 	bool is_in_order;
 	bool is_profiled;
+	bool is_released; /* the program had released the queue */
 	struct mr_opencl_operation
 		narrowest;         /* launched by the shortest call of those that are over */
 	uint64_t narrowest_queued; /* 0: there is none */
@@ -98,9 +99,10 @@ static void lose(const struct mr_opencl_operation *operation)
 	release(operation);
 }
 
+/* The end first: if there is one, there are all, even if the operation ends meanwhile. */
 static void read_times(cl_event event, cl_ulong *ret_times)
 {
-	for (cl_uint i = 0; i < 4; i++)
+	for (cl_uint i = 4; i-- > 0;)
 		if (mr_opencl_next.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED + i,
 							   sizeof ret_times[i], &ret_times[i],
 							   NULL) != CL_SUCCESS)
@@ -154,6 +156,7 @@ static bool take(struct mr_opencl_queue *queue, uint32_t most, struct batch *ret
 	ret_batch->queue = queue->id;
 	ret_batch->is_in_order = queue->is_in_order;
 	ret_batch->is_profiled = queue->is_profiled;
+	ret_batch->is_released = atomic_load_explicit(&queue->is_released, memory_order_relaxed);
 	ret_batch->narrowest.launch_duration_ticks = UINT32_MAX;
 	ret_batch->narrowest_queued = 0;
 	most = mr_min(most, (uint32_t)BATCH);
@@ -168,13 +171,14 @@ static bool take(struct mr_opencl_queue *queue, uint32_t most, struct batch *ret
 	return ret_batch->count > 0;
 }
 
-/* Puts back what is left of a batch. */
-static void put_back(struct mr_opencl_queue *queue, const struct batch *batch)
+/* Puts back what is left of a batch. True if the program has released the queue meanwhile, which did not
+ * see these operations. */
+static bool put_back(struct mr_opencl_queue *queue, const struct batch *batch)
 {
 	if (!mr_lock(&queue->lock)) {
 		for (uint32_t i = 0; i < batch->count; i++)
 			lose(&batch->operations[i]);
-		return;
+		return false;
 	}
 	uint32_t kept = 0;
 	if (batch->is_in_order)
@@ -188,8 +192,10 @@ static void put_back(struct mr_opencl_queue *queue, const struct batch *batch)
 	queue->harvest_at = queue->count + HARVEST_STEP;
 	if (queue->count == 0 && queue->capacity > KEPT_CAPACITY)
 		ring_drop(queue);
+	bool is_released = atomic_load_explicit(&queue->is_released, memory_order_relaxed);
 	mr_unlock(&queue->lock);
 	mr_count_loss(MR_loss_reason_no_free_packet, batch->count - kept);
+	return kept > 0 && is_released && !batch->is_released;
 }
 
 /* Removes from the batch what is over; of a queue in order, what comes before the first that is not. If the
@@ -227,7 +233,8 @@ void mr_opencl_harvest(struct mr_opencl_queue *queue, bool is_thorough)
 	while (looked_at < pending && take(queue, pending - looked_at, &batch)) {
 		looked_at += batch.count;
 		finish_batch(&batch);
-		put_back(queue, &batch);
+		if (put_back(queue, &batch))
+			mr_opencl_harvest_later(queue);
 		if (batch.is_in_order ? batch.count > 0 : !is_thorough && looked_at >= HARVEST_LOOK)
 			break;
 	}
@@ -276,7 +283,8 @@ static void on_complete(cl_event event, cl_int status, void *queue)
 	mr_opencl_harvest(queue, true);
 }
 
-/* Copies the events of pending operations from the given place on, each with a reference more. */
+/* Copies the events of pending operations from the given place on, each with a reference more: while the
+ * lock is held, another thread cannot let them go. */
 static uint32_t copy_events(struct mr_opencl_queue *queue, uint32_t from, cl_event *ret_events)
 {
 	if (!mr_lock(&queue->lock))

@@ -24,8 +24,9 @@ struct mr_opencl_queue *mr_opencl_queue_find(cl_command_queue handle)
 	return entry.owner;
 }
 
-/* At exit(), while drivers still work: they were loaded before the first queue was made. Not from within a
- * call of OpenCL (a signal handler or a callback exits), where the driver may hold locks of its own. */
+/* At exit() or quick_exit(), while drivers still work: they were loaded before the first queue was made. Not
+ * from within a call of OpenCL (a signal handler or a callback exits), where the driver may hold locks of
+ * its own. */
 static void on_program_exit(void)
 {
 	Dl_info loader;
@@ -76,8 +77,10 @@ static void define_queue(struct mr_opencl_queue *queue, cl_device_id device, cl_
 static void add_queue(cl_command_queue handle, cl_device_id device, cl_ulong properties,
 		      const struct property_lists *lists, bool is_hidden)
 {
-	if (!atomic_exchange(&mr_opencl->is_exit_prepared, true))
+	if (!atomic_exchange(&mr_opencl->is_exit_prepared, true)) {
 		atexit(on_program_exit);
+		at_quick_exit(on_program_exit);
+	}
 	mr_opencl_device_find(device); /* now: it takes the same lock */
 	if (!mr_lock(&mr_opencl->lock))
 		return;
@@ -221,9 +224,10 @@ cl_int mr_opencl_clReleaseCommandQueue(cl_command_queue command_queue)
 	cl_int result = mr_opencl_next.clReleaseCommandQueue(command_queue);
 	mr_opencl_end_about(&call, result, &(struct mr_opencl_about){.object = command_queue});
 	if (is_last) {
+		/* First: threads that are looking at its operations take care of those. */
+		atomic_store_explicit(&queue->is_released, true, memory_order_relaxed);
 		mr_opencl_harvest(queue, true);
 		mr_opencl_harvest_later(queue);
-		atomic_store_explicit(&queue->is_released, true, memory_order_relaxed);
 	}
 	return result;
 }

@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,8 +15,9 @@
 
 enum {
 	KERNELS = 100,
-	BATCH = 1000,    /* kernels between two waits */
-	LONG_US = 300000 /* far longer than what is waited for takes */
+	BATCH = 1000,     /* kernels between two waits */
+	LONG_US = 300000, /* far longer than what is waited for takes */
+	LONG_TURNS = 30000000,
 };
 
 static struct world world;
@@ -54,6 +56,50 @@ static int left(void)
 {
 	work();
 	return 3;
+}
+
+/* As many kernels again, for whose end nobody waits, but which have ended. */
+static void work_unwatched(void)
+{
+	work();
+	launch(&world, world.queue, kernel_count);
+	MUST(clFlush, world.queue);
+	usleep(LONG_US);
+}
+
+static int left_unwatched(void)
+{
+	work_unwatched();
+	return 11;
+}
+
+static int left_quickly(void)
+{
+	work_unwatched();
+	quick_exit(12);
+}
+
+static bool is_context_gone;
+
+static void CL_CALLBACK on_context_gone(cl_context context, void *data)
+{
+	(void)context;
+	(void)data;
+	__atomic_store_n(&is_context_gone, true, __ATOMIC_RELEASE);
+}
+
+/* Everything is released while the device works; only then is the context gone. One kernel more. */
+static int released_in_flight(void)
+{
+	work();
+	MUST(clSetContextDestructorCallback, world.context, on_context_gone, NULL);
+	world_spin(&world, world.queue, LONG_TURNS, 0, NULL, NULL);
+	MUST(clFlush, world.queue);
+	world_release(&world);
+	for (int i = 0; i < 5000 && !__atomic_load_n(&is_context_gone, __ATOMIC_ACQUIRE); i++)
+		usleep(1000);
+	printf("the context is %s\n", is_context_gone ? "gone" : "still there");
+	return 0;
 }
 
 static int left_hanging(void)
@@ -437,6 +483,9 @@ static const struct situation {
 } situations[] = {
 	{"released", released},
 	{"left", left},
+	{"left_unwatched", left_unwatched},
+	{"left_quickly", left_quickly},
+	{"released_in_flight", released_in_flight},
 	{"left_hanging", left_hanging},
 	{"left_at_once", left_at_once},
 	{"aborted", aborted},
