@@ -80,9 +80,23 @@ struct millrace_span {
 };
 
 /**
+ * struct millrace_call - a call of a device's runtime that has begun and not ended
+ * @correlation: number of the call, to be given to the operation that it launches; 0 if it is not recorded
+ *
+ * Lives where the caller puts it, usually on the stack. The other fields are the tracer's.
+ */
+struct millrace_call {
+	struct millrace_span span;
+	uint64_t correlation;
+	uint32_t queue;
+	enum millrace_operation_kind kind;
+};
+
+/**
  * struct millrace_operation - something a device has done
  * @queue: the queue it was done for (millrace_queue())
  * @name: what was done (millrace_string()), for instance the kernel's name
+ * @correlation: of the call that launched it (millrace_launch_begin()); 0 if not known
  * @queued: when the program asked for it; 0 if not known
  * @submitted: when the device was told; 0 if not known
  * @start: when it began
@@ -93,6 +107,7 @@ struct millrace_span {
 struct millrace_operation {
 	uint32_t queue;
 	uint32_t name;
+	uint64_t correlation;
 	uint64_t queued;
 	uint64_t submitted;
 	uint64_t start;
@@ -127,6 +142,12 @@ struct millrace_api {
 	void (*message_receive)(uint32_t channel, uint64_t key, uint64_t bytes);
 	void (*counter)(uint32_t name, int64_t value);
 	void (*device_operation)(const struct millrace_operation *operation);
+	void (*launch_begin)(struct millrace_call *call, uint32_t function, uint32_t queue,
+			     enum millrace_operation_kind kind);
+	void (*launch_end)(const struct millrace_call *call);
+	void (*wait_begin)(struct millrace_call *call, uint32_t function, uint32_t queue,
+			   uint64_t correlation);
+	void (*wait_end)(const struct millrace_call *call);
 };
 
 enum {
@@ -340,7 +361,7 @@ static inline void millrace_node_instant(uint32_t node, uint64_t step)
 static inline struct millrace_span millrace_step_begin(uint64_t step)
 {
 	struct millrace_span span = {0, 0, 0, 0, 0, 0};
-	if (millrace_is_on())
+	if (MILLRACE_TRACER_) /* also while nothing is recorded: steps are counted */
 		MILLRACE_TRACER_->step_begin(&span, step);
 	return span;
 }
@@ -356,7 +377,7 @@ static inline void millrace_step_end(struct millrace_span *span)
 	span->thread = 0;
 }
 
-/* ---- memory, messages, counters, devices ---------------------------------------------------------- */
+/* ---- memory, messages, counters ------------------------------------------------------------------- */
 
 /**
  * millrace_memory_allocate() - memory is taken
@@ -420,6 +441,78 @@ static inline void millrace_counter(uint32_t name, int64_t value)
 {
 	if (millrace_is_on())
 		MILLRACE_TRACER_->counter(name, value);
+}
+
+/* ---- devices --------------------------------------------------------------------------------------
+ *
+ * A runtime says which of its calls give a device work, which wait for it, and what the device did. Then
+ * `millrace report` tells why a device was idle.
+ *
+ *     struct millrace_call launch =                                      // the program's thread
+ *             millrace_launch_begin(submit, queue, MILLRACE_OPERATION_KERNEL);
+ *     put(work, launch.correlation);
+ *     millrace_launch_end(&launch);
+ *
+ *     struct millrace_call wait = millrace_wait_begin(finish, queue, launch.correlation);
+ *     wait_for(work);
+ *     millrace_wait_end(&wait);
+ *
+ *     operation.correlation = correlation;                               // whoever sees it done
+ *     millrace_device_operation(&operation);
+ */
+
+/**
+ * millrace_launch_begin() - this thread begins to give a device something to do
+ * @function: what the function is called (millrace_string())
+ * @queue: the queue that is to do it
+ * @kind: kind of work
+ *
+ * Calls nest like spans. The operation carries the call's correlation, and is written when it is done.
+ */
+static inline struct millrace_call millrace_launch_begin(uint32_t function, uint32_t queue,
+							 enum millrace_operation_kind kind)
+{
+	struct millrace_call call = {{0, 0, 0, 0, 0, 0}, 0, 0, MILLRACE_OPERATION_OTHER};
+	if (millrace_level_is_on_(MILLRACE_LEVEL_RUNTIME))
+		MILLRACE_TRACER_->launch_begin(&call, function, queue, kind);
+	return call;
+}
+
+/**
+ * millrace_launch_end() - the device has been told, or can fetch it
+ * @call: what millrace_launch_begin() returned, on the same thread; ending it twice does no harm
+ */
+static inline void millrace_launch_end(struct millrace_call *call)
+{
+	if (MILLRACE_TRACER_ && call->span.thread)
+		MILLRACE_TRACER_->launch_end(call);
+	call->span.thread = 0;
+}
+
+/**
+ * millrace_wait_begin() - this thread begins to wait for a device
+ * @function: what the function is called (millrace_string())
+ * @queue: the queue it waits for; 0 for all
+ * @correlation: of the launch whose operation it waits for; 0: all that was launched to the queue
+ */
+static inline struct millrace_call millrace_wait_begin(uint32_t function, uint32_t queue,
+						       uint64_t correlation)
+{
+	struct millrace_call call = {{0, 0, 0, 0, 0, 0}, 0, 0, MILLRACE_OPERATION_OTHER};
+	if (millrace_level_is_on_(MILLRACE_LEVEL_RUNTIME))
+		MILLRACE_TRACER_->wait_begin(&call, function, queue, correlation);
+	return call;
+}
+
+/**
+ * millrace_wait_end() - what it waited for is done
+ * @call: what millrace_wait_begin() returned, on the same thread; ending it twice does no harm
+ */
+static inline void millrace_wait_end(struct millrace_call *call)
+{
+	if (MILLRACE_TRACER_ && call->span.thread)
+		MILLRACE_TRACER_->wait_end(call);
+	call->span.thread = 0;
 }
 
 /**

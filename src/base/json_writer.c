@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -170,6 +172,23 @@ void mr_json_uint(struct mr_json *json, const char *key, uint64_t value)
 {
 	begin_value(json, key);
 	fprintf(json->file, "%" PRIu64, value);
+	end_value(json);
+}
+
+/* With 15 digits, as people write numbers, where these are enough to read the same number back. */
+void mr_json_real(struct mr_json *json, const char *key, double value)
+{
+	char text[32];
+
+	if (!isfinite(value)) {
+		mr_json_null(json, key);
+		return;
+	}
+	snprintf(text, sizeof text, "%.15g", value);
+	if (strtod(text, NULL) != value)
+		snprintf(text, sizeof text, "%.17g", value);
+	begin_value(json, key);
+	fputs(text, json->file);
 	end_value(json);
 }
 

@@ -13,7 +13,7 @@
  *     return mr_json_finish(&json);
  *
  * The key is given inside an object and NULL elsewhere. Strings may hold any bytes: what is not
- * UTF-8 becomes U+FFFD, so the output is always valid. Integers are exact; there are no floats.
+ * UTF-8 becomes U+FFFD, so the output is always valid. Integers are exact.
  * Errors of the FILE are reported once, by mr_json_finish(). A misuse (wrong nesting, key where
  * none belongs) is a programming error and asserts.
  */
@@ -53,6 +53,8 @@ void mr_json_end_array(struct mr_json *json);
 void mr_json_string(struct mr_json *json, const char *key, const char *value);
 void mr_json_int(struct mr_json *json, const char *key, int64_t value);
 void mr_json_uint(struct mr_json *json, const char *key, uint64_t value);
+/* What is not finite is written as null: JSON has no word for it. */
+void mr_json_real(struct mr_json *json, const char *key, double value);
 void mr_json_bool(struct mr_json *json, const char *key, bool value);
 void mr_json_null(struct mr_json *json, const char *key);
 

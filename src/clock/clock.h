@@ -34,6 +34,13 @@
 
 #define MR_CLOCK_BOUND_UNKNOWN UINT64_MAX
 
+/* Whether one time was before another, as far as their bounds tell. */
+enum mr_order {
+	MR_ORDER_NO,
+	MR_ORDER_YES,
+	MR_ORDER_UNKNOWN, /* they are no farther apart than both are uncertain */
+};
+
 /* Times beyond 73 years either way are not real; they are clamped, so that no sum of two overflows. */
 #define MR_CLOCK_MAX_NS (INT64_MAX / 4)
 
@@ -82,6 +89,18 @@ uint64_t mr_clock_bound_ns(const struct mr_clock_map *map, uint64_t ticks);
 
 /* The largest bound from `first` to `last`. */
 uint64_t mr_clock_max_bound_ns(const struct mr_clock_map *map, uint64_t first, uint64_t last);
+
+/* Was `a` before `b`? Times are true to their bounds. */
+static inline enum mr_order mr_time_before(int64_t a_ns, uint64_t a_bound_ns, int64_t b_ns,
+					   uint64_t b_bound_ns)
+{
+	uint64_t apart_ns =
+		a_ns < b_ns ? (uint64_t)b_ns - (uint64_t)a_ns : (uint64_t)a_ns - (uint64_t)b_ns;
+
+	if (apart_ns <= a_bound_ns || apart_ns - a_bound_ns <= b_bound_ns)
+		return MR_ORDER_UNKNOWN;
+	return a_ns < b_ns ? MR_ORDER_YES : MR_ORDER_NO;
+}
 
 /* Ticks per second over all knots. */
 uint64_t mr_clock_frequency(const struct mr_clock_map *map);

@@ -155,13 +155,17 @@ struct mr_arena {
 	uint32_t version;
 	uint32_t schema_check; /* mr_schema_check() of the writer: both sides must agree */
 	uint32_t slot_capacity;
-	uint8_t user_clock; /* enum mr_trace_clock: tsc or monotonic */
+	uint8_t user_clock;   /* enum mr_trace_clock: tsc or monotonic */
+	uint32_t step_levels; /* to be on during some steps only (steps.h); 0: all the time */
+	uint64_t first_step;
+	uint64_t last_step;
 	uint8_t trace_uuid[16];
 	char library_path[MR_ARENA_PATH_BYTES]; /* read once, by those who attach */
 	char arena_path[MR_ARENA_PATH_BYTES];
 
 	_Atomic uint32_t levels __attribute__((aligned(64))); /* enabled, mask of enum mr_level */
-	_Atomic uint32_t slot_count;                          /* slots that may be claimed */
+	_Atomic uint32_t step_process;   /* whose steps count; 0: none has begun */
+	_Atomic uint32_t slot_count;     /* slots that may be claimed */
 	_Atomic uint32_t reserved_slots; /* of these, the last ones are for definitions only */
 	_Atomic uint32_t freed;          /* rises with every slot freed: worth looking again */
 	_Atomic uint32_t free_hint;      /* where to begin looking for a free slot */

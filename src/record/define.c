@@ -190,12 +190,21 @@ uint32_t mr_define_clock(uint32_t name, uint64_t ticks_per_second)
 
 /* ---- texts ------------------------------------------------------------------------------------- */
 
+/* Eight bytes at a time: hooks look up a text for every event. */
 static uint64_t hash_of(const char *text, size_t bytes)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
-	for (size_t i = 0; i < bytes; i++)
-		hash = (hash ^ (uint8_t)text[i]) * UINT64_C(1099511628211);
-	return hash;
+	const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = bytes * factor;
+	uint64_t word;
+	for (; bytes >= sizeof word; bytes -= sizeof word, text += sizeof word) {
+		memcpy(&word, text, sizeof word);
+		hash = (hash ^ word) * factor;
+		hash ^= hash >> 32;
+	}
+	word = 0;
+	memcpy(&word, text, bytes);
+	hash = (hash ^ word) * factor;
+	return hash ^ hash >> 32;
 }
 
 /* The slot that holds the text, or the empty one where it belongs. */
@@ -275,20 +284,34 @@ static uint32_t insert(const char *value, size_t bytes, uint64_t hash)
 	return text->id;
 }
 
-uint32_t mr_define_string(const char *text)
+static uint32_t look_up(const char *text, size_t bytes, uint64_t hash)
 {
-	if (!text || !is_attached())
-		return 0;
-	size_t bytes = mr_text_length(text, MR_TEXT_MAX - 1);
-	uint64_t hash = hash_of(text, bytes);
 	struct table *in = atomic_load_explicit(&table, memory_order_acquire);
 	struct text *known =
 		in ? atomic_load_explicit(find(in, text, bytes, hash), memory_order_acquire) : NULL;
-	if (known)
-		return known->id;
-	if (!lock())
+	return known ? known->id : 0;
+}
+
+uint32_t mr_find_text(const char *text, size_t bytes)
+{
+	return is_attached() ? look_up(text, bytes, hash_of(text, bytes)) : 0;
+}
+
+uint32_t mr_define_text(const char *text, size_t bytes)
+{
+	if (!is_attached())
 		return 0;
+	bytes = mr_min(bytes, (size_t)MR_TEXT_MAX - 1);
+	uint64_t hash = hash_of(text, bytes);
+	uint32_t known = look_up(text, bytes, hash);
+	if (known || !lock())
+		return known;
 	uint32_t id = insert(text, bytes, hash);
 	unlock();
 	return id;
+}
+
+uint32_t mr_define_string(const char *text)
+{
+	return text ? mr_define_text(text, mr_text_length(text, MR_TEXT_MAX - 1)) : 0;
 }

@@ -175,6 +175,11 @@ void mr_thread_end(void);
 /* ---- define.c: each returns the new id, or 0 if it could not be defined ------------------------ */
 
 uint32_t mr_define_string(const char *text);
+
+/* Likewise, of so many bytes, among which no 0 is. mr_find_text() defines nothing: 0 if it is not known. */
+uint32_t mr_define_text(const char *text, size_t bytes);
+uint32_t mr_find_text(const char *text, size_t bytes);
+
 uint32_t mr_define_graph(uint32_t name);
 uint32_t mr_define_node(uint32_t graph, uint32_t name, uint32_t type, uint32_t device);
 void mr_define_edge(const struct mr_event_def_edge *edge);
@@ -217,6 +222,15 @@ static inline uint64_t mr_ticks_now(void)
 /* Keeps the compiler from moving stores across: a signal handler of the same thread may look. */
 #define mr_signal_fence() atomic_signal_fence(memory_order_seq_cst)
 
+/* Writes an event's header and returns where its fields go. */
+static inline uint8_t *mr_put_header(uint8_t *at, uint8_t event, uint64_t ticks)
+{
+	uint32_t low = (uint32_t)ticks;
+	at[0] = event;
+	memcpy(at + 1, &low, sizeof low);
+	return at + MR_COMPACT_HEADER_BYTES;
+}
+
 /* The fast way to reserve: room for an event whose fields take `bytes`. Writes its header and returns
  * where its fields go, to be followed by mr_commit_fast(); or NULL if this is one for the slow way. No
  * call is made from here, so that a hook needs no stack frame. */
@@ -239,11 +253,8 @@ static inline uint8_t *mr_reserve_fast(uint8_t event, size_t bytes, uint64_t *re
 		return NULL;
 	}
 	writer->slot->last_ticks = now;
-	uint32_t low = (uint32_t)now;
-	at[0] = event;
-	memcpy(at + 1, &low, sizeof low);
 	*ret_ticks = now;
-	return at + MR_COMPACT_HEADER_BYTES;
+	return mr_put_header(at, event, now);
 }
 
 /* Publishes the event that ends at `end`, together with the number of intervals now open: one store, so

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers and texts for people: 12.3 ms, 1.50 MiB, 1,234,567. Three digits are enough to read;
+ * exact values are in the JSON.
+ */
+#ifndef MR_BASE_FORMAT_H
+#define MR_BASE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	MR_FORMAT_BYTES = 32 /* room for any of them */
+};
+
+void mr_format_ns(char *to, int64_t ns, bool utf8);
+void mr_format_bytes(char *to, int64_t bytes);
+void mr_format_count(char *to, int64_t count);
+
+/* "12.3%" of the whole; "" where there is no whole. */
+void mr_format_percent(char *to, int64_t part, int64_t whole);
+
+/* Columns that a text takes: code points, and one for each control character or byte that is no UTF-8
+ * (shown as ?). */
+size_t mr_text_width(const char *text);
+
+/* Copies a text of at most `width` columns: longer ones lose their middle, what cannot
+ * be shown becomes ?. `to` has room for 4 * width + 4 bytes. */
+void mr_text_fit(char *to, const char *text, size_t width);
+
+#endif
