@@ -9,6 +9,7 @@
 #include "millrace.h"
 #include "record/interval.h"
 #include "record/recorder.h"
+#include "record/steps.h"
 
 /* A span is an interval that the program keeps for us. */
 _Static_assert(sizeof(struct millrace_span) == sizeof(struct mr_interval), "same layout");
@@ -88,7 +89,10 @@ static void api_node_instant(uint32_t node, uint64_t step)
 
 static void api_step_begin(struct millrace_span *span, uint64_t step)
 {
-	mr_interval_begin((struct mr_interval *)span, MR_EVENT_step_interval, 0, step);
+	static _Atomic uint64_t begun;
+	mr_steps_note(atomic_fetch_add_explicit(&begun, 1, memory_order_relaxed));
+	if (mr_level_is_on(MR_LEVEL_dataflow))
+		mr_interval_begin((struct mr_interval *)span, MR_EVENT_step_interval, 0, step);
 }
 
 static void api_step_end(const struct millrace_span *span)
@@ -128,9 +132,52 @@ static void api_counter(uint32_t name, int64_t value)
 static void api_device_operation(const struct millrace_operation *operation)
 {
 	mr_emit(device_operation, .queue = operation->queue, .name = operation->name,
-		.queued = operation->queued, .submitted = operation->submitted,
-		.start = operation->start, .end = operation->end, .bytes = operation->bytes,
-		.kind = (uint8_t)operation->kind);
+		.correlation = operation->correlation, .queued = operation->queued,
+		.submitted = operation->submitted, .start = operation->start, .end = operation->end,
+		.bytes = operation->bytes, .kind = (uint8_t)operation->kind);
+}
+
+/* Numbers the call: far from where the runtimes that we trace ourselves begin. */
+static void call_begin(struct millrace_call *call, uint32_t function, uint32_t queue)
+{
+	static _Atomic uint64_t last = UINT64_C(1) << 48;
+	call->correlation = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+	call->queue = queue;
+	mr_interval_begin((struct mr_interval *)&call->span, MR_EVENT_runtime_call, function,
+			  call->correlation);
+}
+
+static void api_launch_begin(struct millrace_call *call, uint32_t function, uint32_t queue,
+			     enum millrace_operation_kind kind)
+{
+	call->kind = kind;
+	call_begin(call, function, queue);
+}
+
+static void api_launch_end(const struct millrace_call *call)
+{
+	struct mr_event_runtime_launch event = {.function = call->span.what,
+						.correlation = call->correlation,
+						.queue = call->queue,
+						.kind = (uint8_t)call->kind};
+	mr_call_interval_end((const struct mr_interval *)&call->span, MR_EVENT_runtime_launch,
+			     &event, sizeof event);
+}
+
+static void api_wait_begin(struct millrace_call *call, uint32_t function, uint32_t queue,
+			   uint64_t correlation)
+{
+	call_begin(call, function, queue);
+	mr_emit(runtime_wait, .correlation = call->correlation, .awaited = correlation);
+}
+
+static void api_wait_end(const struct millrace_call *call)
+{
+	struct mr_event_runtime_call_on event = {.function = call->span.what,
+						 .correlation = call->correlation,
+						 .queue = call->queue};
+	mr_call_interval_end((const struct mr_interval *)&call->span, MR_EVENT_runtime_call_on,
+			     &event, sizeof event);
 }
 
 static struct millrace_api api = {
@@ -154,6 +201,10 @@ static struct millrace_api api = {
 	.message_receive = api_message_receive,
 	.counter = api_counter,
 	.device_operation = api_device_operation,
+	.launch_begin = api_launch_begin,
+	.launch_end = api_launch_end,
+	.wait_begin = api_wait_begin,
+	.wait_end = api_wait_end,
 };
 
 /* The table, or NULL if the process is not traced. Its name carries the version of the table. */

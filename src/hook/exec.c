@@ -159,20 +159,12 @@ static void give_back(struct scratch *scratch)
 	errno = saved_errno;
 }
 
-/* Not so in the child of a vfork, which uses the memory and the place in the arena of its parent; nor in
- * a forked child that has recorded nothing: to execute something is no reason to attach. */
-static bool is_own_process(void)
-{
-	return mr_this_process.generation != 0 &&
-	       mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid ==
-		       (uint32_t)getpid();
-}
-
 /* Before a process replaces its program. */
 static void note_exec(const char *program)
 {
-	if (!mr_level_is_on(MR_LEVEL_core) || !is_own_process())
+	if (!mr_level_is_on(MR_LEVEL_core) || !mr_exit_is_own_process())
 		return;
+	mr_opencl_leave_program(false);
 	mr_seen_note();
 	/* Among the definitions: a child that does nothing else needs no packet for events. */
 	const struct mr_event_process_exec exec = {};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "hook/hook.h"
+#include "hook/tensorflow/tensorflow.h"
 #include "record/recorder.h"
 
 void mr_hook_start(void)
@@ -18,9 +19,11 @@ void mr_hook_start(void)
 		return;
 	int saved_errno = errno;
 	mr_exec_prepare();
+	mr_exit_prepare();
 	const char *arena_path = secure_getenv("MILLRACE_ARENA");
 	if (arena_path)
 		mr_process_attach(arena_path);
+	mr_tensorflow_switch();
 	errno = saved_errno;
 }
 
@@ -29,7 +32,7 @@ __attribute__((constructor)) static void on_load(void)
 	mr_hook_start();
 }
 
-/* Runs at exit(), not at _exit(): everything that must not be missed is in the arena already. */
+/* Runs at exit(), not at _exit() (exit.c): everything that must not be missed is in the arena already. */
 __attribute__((destructor)) static void on_exit_of_process(void)
 {
 	if (!mr_arena)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "hook/hook.h"
+#include "hook/tensorflow/tensorflow.h"
 #include "record/recorder.h"
 
 /* How the file names of their libraries begin. */
@@ -58,4 +59,5 @@ void mr_seen_note(void)
 		    MR_process_origin_exec)
 		return;
 	dl_iterate_phdr(note_library, NULL);
+	mr_tensorflow_note_missing();
 }

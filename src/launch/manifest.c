@@ -53,8 +53,10 @@ static json_t *levels_array(uint32_t levels)
 
 static json_t *options_object(const struct mr_session_options *options)
 {
-	return json_pack("{sI sI sI sI sI sb}", "delay_ns", (json_int_t)options->delay_ns,
-			 "duration_ns", (json_int_t)options->duration_ns, "max_bytes",
+	return json_pack("{sI sI sI sI sI sI sI sb}", "delay_ns", (json_int_t)options->delay_ns,
+			 "duration_ns", (json_int_t)options->duration_ns, "first_step",
+			 (json_int_t)options->first_step, "last_step",
+			 options->has_steps ? (json_int_t)options->last_step : -1, "max_bytes",
 			 (json_int_t)options->max_bytes, "last_bytes",
 			 (json_int_t)options->last_bytes, "last_ns", (json_int_t)options->last_ns,
 			 "wait_all", (int)options->wait_all);

@@ -245,7 +245,13 @@ static int start(struct session *session, bool *ret_program_failed)
 	if (session->untraced != MR_UNTRACED_NONE)
 		mr_process_note_untraced((uint32_t)session->child.pid, session->program,
 					 session->untraced);
-	set_levels(session, session->options->delay_ns == 0);
+	const struct mr_session_options *options = session->options;
+	if (options->has_steps) {
+		session->arena_file.arena->first_step = options->first_step;
+		session->arena_file.arena->last_step = options->last_step;
+		session->arena_file.arena->step_levels = levels_to_record(session);
+	}
+	set_levels(session, options->delay_ns == 0 && !options->has_steps);
 	session->started_ns = now_ns();
 	session->next_sample_ns = session->started_ns + SECOND_NS;
 	result = mr_child_release(&session->child);
@@ -301,9 +307,24 @@ static void show_progress(const struct session *session)
 	fflush(stderr);
 }
 
+/* With --steps the program has switched the levels itself; the kernel level follows. */
+static void follow_levels(struct session *session)
+{
+	uint32_t levels =
+		atomic_load_explicit(&session->arena_file.arena->levels, memory_order_relaxed);
+	bool on = levels & ~(uint32_t)MR_LEVEL_core;
+	if (on != session->levels_are_on)
+		mr_kernel_level_enable(&session->kernel, on);
+	session->levels_are_on = on;
+}
+
 static void switch_levels(struct session *session, uint64_t now)
 {
 	const struct mr_session_options *options = session->options;
+	if (options->has_steps) {
+		follow_levels(session);
+		return;
+	}
 	uint64_t since_start = now - session->started_ns;
 	bool wanted =
 		!session->drain.stop_reason && since_start >= options->delay_ns &&

@@ -25,9 +25,12 @@ struct mr_session_options {
 	const char *output;     /* trace directory; NULL: a name is made */
 	uint32_t levels;        /* mask of enum mr_level; the kernel's only if it can be had */
 	struct mr_kernel_options kernel;
-	bool as_root;          /* started through sudo, stay root */
-	uint64_t delay_ns;     /* levels stay off for so long */
-	uint64_t duration_ns;  /* and go off again after so long; 0: never */
+	bool as_root;         /* started through sudo, stay root */
+	uint64_t delay_ns;    /* levels stay off for so long */
+	uint64_t duration_ns; /* and go off again after so long; 0: never */
+	bool has_steps;       /* levels are on only from first_step to last_step */
+	uint64_t first_step;
+	uint64_t last_step;
 	uint64_t max_bytes;    /* keep the newest so many bytes; 0: a safe default */
 	uint64_t last_bytes;   /* flight recorder: keep the newest so many bytes; 0: no */
 	uint64_t last_ns;      /* flight recorder: keep the newest so much time; 0: no */

@@ -13,18 +13,30 @@ void mr_opencl_note_waits(uint64_t correlation, cl_uint count, const cl_event *e
 			mr_emit(runtime_wait, .correlation = correlation, .awaited = entry.value);
 }
 
-/* Harvests the queues of events that are known to be complete. */
-static void harvest_of(cl_uint count, const cl_event *events)
+/* Visits the queues of events that have not been found complete. */
+static void visit_queues(cl_uint count, const cl_event *events,
+			 void (*visit)(struct mr_opencl_queue *queue))
 {
 	struct mr_handle entry;
 	void *last = NULL;
-	for (cl_uint i = 0; i < count; i++) {
+	for (cl_uint i = 0; events && i < count; i++) {
 		if (!mr_handle_get(&mr_opencl->event_map, events[i], &entry) ||
 		    !(entry.flags & MR_HANDLE_IS_HELD) || entry.owner == last)
 			continue;
 		last = entry.owner;
-		mr_opencl_harvest(entry.owner, false);
+		visit(entry.owner);
 	}
+}
+
+/* Of one that is awaited alone, the end is seen at once. */
+static void watch(struct mr_opencl_queue *queue)
+{
+	mr_opencl_watch_quiet(queue, 2);
+}
+
+static void harvest(struct mr_opencl_queue *queue)
+{
+	mr_opencl_harvest(queue, false);
 }
 
 cl_int mr_opencl_clWaitForEvents(cl_uint count, const cl_event *events)
@@ -33,11 +45,12 @@ cl_int mr_opencl_clWaitForEvents(cl_uint count, const cl_event *events)
 	uint64_t correlation = mr_opencl_new_correlation();
 	if (mr_opencl_begin(&call, MR_OPENCL_clWaitForEvents, correlation))
 		mr_opencl_note_waits(correlation, count, events);
+	visit_queues(count, events, watch);
 	cl_int result = mr_opencl_next.clWaitForEvents(count, events);
 	const struct mr_opencl_about about = {.object = count > 0 && events ? events[0] : NULL};
 	mr_opencl_end_about(&call, result, &about);
 	if (result == CL_SUCCESS)
-		harvest_of(count, events);
+		visit_queues(count, events, harvest);
 	return result;
 }
 

@@ -9,6 +9,8 @@ enum {
 	NAME_BYTES = 4096, /* names of generated kernels can be long */
 };
 
+static _Thread_local struct mr_opencl_memo memo __attribute__((tls_model("initial-exec")));
+
 static uint32_t learn_name(cl_kernel kernel)
 {
 	char name[NAME_BYTES];
@@ -18,14 +20,24 @@ static uint32_t learn_name(cl_kernel kernel)
 	uint32_t id = mr_define_string(name);
 	const struct mr_handle entry = {.handle = kernel, .value = id, .references = 1};
 	mr_handle_put(&mr_opencl->kernel_map, &entry);
+	mr_opencl_note_change();
 	return id;
 }
 
 uint32_t mr_opencl_kernel_name(cl_kernel kernel)
 {
+	if (mr_likely(mr_opencl_recalls(&memo, kernel)))
+		return memo.name;
 	struct mr_handle entry;
-	return mr_handle_get(&mr_opencl->kernel_map, kernel, &entry) ? (uint32_t)entry.value
-								     : learn_name(kernel);
+	uint32_t changes = atomic_load_explicit(&mr_opencl->changes, memory_order_acquire);
+	uint32_t name = mr_handle_get(&mr_opencl->kernel_map, kernel, &entry)
+				? (uint32_t)entry.value
+				: learn_name(kernel);
+	memo = (struct mr_opencl_memo){.handle = kernel,
+				       .generation = mr_this_process.generation,
+				       .changes = changes,
+				       .name = name};
+	return name;
 }
 
 cl_kernel mr_opencl_clCreateKernel(cl_program program, const char *name, cl_int *ret_error)

@@ -67,7 +67,7 @@ static void keep(const struct launch *launch, const struct mr_opencl_work *work,
 		.name = work->name,
 		.kind = work->kind,
 		.is_shared = is_shared};
-	mr_opencl_keep(queue, &operation);
+	mr_opencl_keep(queue, &operation, end);
 	if (work->is_blocking)
 		mr_opencl_harvest(queue, false);
 }
@@ -239,23 +239,28 @@ cl_int mr_opencl_clEnqueueSVMFree(cl_command_queue command_queue, cl_uint count,
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 
-/* Work items in the three dimensions. */
+/* Work items in each dimension. */
 struct extent {
-	uint64_t x, y, z;
+	cl_uint dimensions;
+	const size_t *sizes; /* NULL: not given */
 };
 
-static struct extent extent_of(cl_uint dimensions, const size_t *sizes)
+static uint64_t size_in(const struct extent *extent, cl_uint dimension)
 {
-	if (!sizes)
-		return (struct extent){0};
-	return (struct extent){.x = sizes[0],
-			       .y = dimensions > 1 ? sizes[1] : 1,
-			       .z = dimensions > 2 ? sizes[2] : 1};
+	if (!extent->sizes)
+		return 0;
+	return dimension < extent->dimensions ? extent->sizes[dimension] : 1;
 }
 
-static uint32_t narrow(uint64_t size)
+static uint32_t narrow_size_in(const struct extent *extent, cl_uint dimension)
 {
-	return (uint32_t)mr_min(size, (uint64_t)UINT32_MAX);
+	return (uint32_t)mr_min(size_in(extent, dimension), (uint64_t)UINT32_MAX);
+}
+
+static void write_wide_size(uint64_t correlation, const struct extent *global)
+{
+	mr_emit(runtime_launch_size, .correlation = correlation, .global_x = size_in(global, 0),
+		.global_y = size_in(global, 1), .global_z = size_in(global, 2));
 }
 
 static void end_kernel(const struct launch *launch, cl_command_queue handle, cl_kernel kernel,
@@ -264,22 +269,23 @@ static void end_kernel(const struct launch *launch, cl_command_queue handle, cl_
 	const struct mr_opencl_work work = {
 		.kind = MR_operation_kind_kernel,
 		.name = result == CL_SUCCESS ? mr_opencl_kernel_name(kernel) : 0};
+	if (result != CL_SUCCESS) /* what is given may be anything */
+		global.sizes = local.sizes = NULL;
 	struct mr_event_runtime_launch_kernel event = {
 		.function = mr_opencl_names[launch->call.function],
 		.correlation = launch->call.correlation,
 		.result = result,
 		.queue = launch->queue ? launch->queue->id : 0,
 		.name = work.name,
-		.global_x = narrow(global.x),
-		.global_y = narrow(global.y),
-		.global_z = narrow(global.z),
-		.local_x = narrow(local.x),
-		.local_y = narrow(local.y),
-		.local_z = narrow(local.z)};
+		.global_x = narrow_size_in(&global, 0),
+		.global_y = narrow_size_in(&global, 1),
+		.global_z = narrow_size_in(&global, 2),
+		.local_x = narrow_size_in(&local, 0),
+		.local_y = narrow_size_in(&local, 1),
+		.local_z = narrow_size_in(&local, 2)};
 	if (mr_unlikely(event.global_x == UINT32_MAX || event.global_y == UINT32_MAX ||
 			event.global_z == UINT32_MAX))
-		mr_emit(runtime_launch_size, .correlation = launch->call.correlation,
-			.global_x = global.x, .global_y = global.y, .global_z = global.z);
+		write_wide_size(launch->call.correlation, &global);
 	uint64_t now = mr_call_interval_end(&launch->call.interval, MR_EVENT_runtime_launch_kernel,
 					    &event, sizeof event);
 	end(launch, handle, &work, result, now);
@@ -298,23 +304,22 @@ cl_int mr_opencl_clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kerne
 							     waits, event);
 	cl_int result = mr_opencl_next.clEnqueueNDRangeKernel(
 		command_queue, kernel, dimensions, offset, global, local, wait_count, waits, event);
-	bool is_sized = result == CL_SUCCESS;
-	end_kernel(&launch, command_queue, kernel, result,
-		   extent_of(dimensions, is_sized ? global : NULL),
-		   extent_of(dimensions, is_sized ? local : NULL));
+	end_kernel(&launch, command_queue, kernel, result, (struct extent){dimensions, global},
+		   (struct extent){dimensions, local});
 	return result;
 }
 
 cl_int mr_opencl_clEnqueueTask(cl_command_queue command_queue, cl_kernel kernel, cl_uint wait_count,
 			       const cl_event *waits, cl_event *event)
 {
-	static const struct extent one = {1, 1, 1};
+	static const size_t one = 1;
 	struct launch launch;
 	if (!begin(&launch, MR_OPENCL_clEnqueueTask, command_queue, wait_count, waits, &event))
 		return mr_opencl_next.clEnqueueTask(command_queue, kernel, wait_count, waits,
 						    event);
 	cl_int result =
 		mr_opencl_next.clEnqueueTask(command_queue, kernel, wait_count, waits, event);
-	end_kernel(&launch, command_queue, kernel, result, one, one);
+	end_kernel(&launch, command_queue, kernel, result, (struct extent){1, &one},
+		   (struct extent){1, &one});
 	return result;
 }

@@ -16,13 +16,13 @@
  *   - An operation for which the program wants no event gets one of ours; if it wants one, we retain
  *     it until the operation is complete, and say one less when asked for its references.
  *   - No command and no queue of ours ever reaches the driver, and of callbacks two: the destructor
- *     callback of memory, which is set first and so runs last; and, where a queue is released with
- *     work in flight, one that lets go of the events which would keep the queue and its context alive.
+ *     callback of memory, which is set first and so runs last; and, for some operations, one that
+ *     harvests when they are complete, and lets go of the events which would keep a queue and its
+ *     context alive.
  *   - No lock of ours is held while the driver may call the program back.
  *
- * Completion is looked for in batches, when the program waits, polls, has launched many more, or calls
- * anything some milliseconds later (operations.c). A program that is killed or calls _exit() leaves what has
- * completed since as launches without an operation; exit() does not.
+ * Completion is looked for in batches: when the program waits, polls, has launched many more, or calls
+ * anything some milliseconds later; when the driver calls back; and when the program ends (operations.c).
  *
  * When the level is off, calls go straight through. Only what cannot be made up for later is done all the
  * same: queues profile, and objects are kept in mind.
@@ -118,6 +118,7 @@ struct mr_opencl_operation {
 	uint32_t name;                  /* of its kernel */
 	uint8_t kind;                   /* enum mr_operation_kind */
 	bool is_shared;                 /* the program has the event, too */
+	bool is_watched;                /* the driver was asked to call us when it is complete */
 };
 
 /* Queues stay where they are for ever; one that is released and empty is used again. */
@@ -141,14 +142,24 @@ struct mr_opencl_queue {
 	uint32_t count;
 	uint32_t taken;      /* out of the ring, to be looked at */
 	uint32_t harvest_at; /* count at which it is worth looking */
+	/* ---- being called back */
+	uint32_t watched;           /* operations that are ... */
+	uint32_t watched_before;    /* ... and were before it became quiet: may be far ahead */
+	uint32_t watch_links;       /* callbacks asked for ... */
+	uint64_t watch_start_ticks; /* ... since then */
+	uint32_t watch_distance;    /* how far ahead the next one is to be */
+	bool is_quiet;  /* the program waits, or has flushed and launched nothing since */
+	bool is_missed; /* there was one while others were looking */
 };
 
 struct mr_opencl_state {
 	_Atomic uint64_t next_correlation;
 	_Atomic uint64_t harvest_due_ticks; /* 0: nothing is pending */
 	_Atomic uint32_t queue_number;
+	_Atomic uint32_t changes; /* how often a queue or kernel became known, or was forgotten */
 	atomic_bool is_exit_prepared;
 	atomic_bool is_exiting; /* drivers may be gone */
+	atomic_bool is_leaving; /* by _exit(): nothing need be given back */
 	_Atomic uintptr_t lock; /* of making queues and devices */
 	_Atomic(struct mr_opencl_queue *) queues;
 	_Atomic(struct mr_opencl_device *) devices;
@@ -166,6 +177,27 @@ extern _Thread_local uint32_t mr_opencl_depth __attribute__((tls_model("initial-
 
 /* Memory of zeroes straight from the system, never given back; NULL if there is none. (layer.c) */
 void *mr_opencl_memory(size_t bytes);
+
+/* What a thread looked up last: many calls in a row name the same queue and kernel. Good for as long as
+ * nothing has changed, in the process that looked. */
+struct mr_opencl_memo {
+	const void *handle;
+	uint64_t generation;
+	uint32_t changes;
+	uint32_t name;                 /* of a kernel */
+	struct mr_opencl_queue *queue; /* or the queue */
+};
+
+static inline bool mr_opencl_recalls(const struct mr_opencl_memo *memo, const void *handle)
+{
+	return memo->handle == handle && memo->generation == mr_this_process.generation &&
+	       memo->changes == atomic_load_explicit(&mr_opencl->changes, memory_order_relaxed);
+}
+
+static inline void mr_opencl_note_change(void)
+{
+	atomic_fetch_add_explicit(&mr_opencl->changes, 1, memory_order_release);
+}
 
 /* ---- devices.c ----------------------------------------------------------------------------------- */
 
@@ -187,10 +219,16 @@ struct mr_opencl_queue *mr_opencl_queue_find(cl_command_queue handle);
 /* Learns about a queue that was made behind our back, and through which something has just succeeded. */
 void mr_opencl_queue_adopt(cl_command_queue handle);
 
+/* ---- end.c --------------------------------------------------------------------------------------- */
+
+/* Sees to it that exit() does not miss anything. */
+void mr_opencl_prepare_exit(void);
+
 /* ---- operations.c -------------------------------------------------------------------------------- */
 
-/* Keeps an operation until it is complete. Its event's reference is ours from now on. */
-void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_opencl_operation *operation);
+/* Keeps an operation until it is complete. Its event's reference is ours from `now` on. */
+void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_opencl_operation *operation,
+		    uint64_t now);
 
 /* Writes the operations that are complete; `is_thorough`: all of them, be there ever so many. */
 void mr_opencl_harvest(struct mr_opencl_queue *queue, bool is_thorough);
@@ -199,11 +237,33 @@ void mr_opencl_harvest_all(bool is_thorough);
 /* How many operations are not known to be complete. */
 uint32_t mr_opencl_count_pending(struct mr_opencl_queue *queue);
 
-/* Has the driver call us when what is still pending completes: the program may call nothing any more. */
-void mr_opencl_harvest_later(struct mr_opencl_queue *queue);
-
 /* Gives back our reference to an event, whose operation goes unrecorded if it is not complete. */
 void mr_opencl_let_go(struct mr_opencl_queue *queue, cl_event event);
+
+/* ---- watch.c: the driver calls us when something is complete --------------------------------------- */
+
+/* The pending operation with this number, oldest first; with the queue's lock held. */
+static inline struct mr_opencl_operation *mr_opencl_ring_at(const struct mr_opencl_queue *queue,
+							    uint32_t index)
+{
+	return &queue->operations[(queue->first + index) & (queue->capacity - 1)];
+}
+
+/* The event to watch next, with a reference more, if there is one, and the driver has not been asked too
+ * often; else NULL. The queue's lock is held. */
+cl_event mr_opencl_choose_watched(struct mr_opencl_queue *queue, uint64_t now);
+
+/* Has the driver call us when the event is complete, and gives back a reference to it. */
+void mr_opencl_call_back(struct mr_opencl_queue *queue, cl_event event);
+
+/* Both. */
+void mr_opencl_watch(struct mr_opencl_queue *queue);
+
+/* Likewise, if so many operations are pending: the program may call nothing for a while. */
+void mr_opencl_watch_quiet(struct mr_opencl_queue *queue, uint32_t least);
+
+/* Watches as many as it takes to see all of them complete: the program may call nothing any more. */
+void mr_opencl_harvest_later(struct mr_opencl_queue *queue);
 
 /* ---- events.c ------------------------------------------------------------------------------------ */
 

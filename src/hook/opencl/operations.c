@@ -15,8 +15,8 @@
 
 enum {
 	BATCH = 32,
-	HARVEST_STEP = 64,              /* launches between two looks */
-	HARVEST_LOOK = 256,             /* operations looked at, if the queue is out of order */
+	HARVEST_STEP = 256,             /* launches between two looks */
+	HARVEST_LOOK = 1024,            /* operations looked at, if the queue is out of order */
 	FIRST_CAPACITY = 128,           /* operations */
 	KEPT_CAPACITY = 8192,           /* a larger ring is given back when it is empty */
 	HARVEST_PERIOD_TICKS = 1 << 24, /* some milliseconds */
@@ -29,22 +29,16 @@ struct batch {
 	bool is_in_order;
 	bool is_profiled;
 	bool is_released; /* the program had released the queue */
-	struct mr_opencl_operation
-		narrowest;         /* launched by the shortest call of those that are over */
-	uint64_t narrowest_queued; /* 0: there is none */
-	uint32_t taken;            /* how many there were ... */
-	uint32_t count;            /* ... and are */
+	uint32_t taken;   /* how many there were ... */
+	uint32_t count;   /* ... and are */
+	uint32_t watched; /* of those that are no more */
+	bool is_missed;   /* in the end: a callback came while all of its queue was looked at */
 	struct mr_opencl_operation operations[BATCH];
 };
 
 /* ---- the ring: with the queue's lock held -------------------------------------------------------- */
 
-static struct mr_opencl_operation *ring_at(const struct mr_opencl_queue *queue, uint32_t index)
-{
-	return &queue->operations[(queue->first + index) & (queue->capacity - 1)];
-}
-
-static bool ring_grow(struct mr_opencl_queue *queue)
+static __attribute__((noinline)) bool ring_grow(struct mr_opencl_queue *queue)
 {
 	uint32_t capacity = queue->capacity ? queue->capacity * 2 : FIRST_CAPACITY;
 	struct mr_opencl_operation *larger =
@@ -53,7 +47,7 @@ static bool ring_grow(struct mr_opencl_queue *queue)
 	if (larger == MAP_FAILED)
 		return false;
 	for (uint32_t i = 0; i < queue->count; i++)
-		larger[i] = *ring_at(queue, i);
+		larger[i] = *mr_opencl_ring_at(queue, i);
 	if (queue->operations)
 		munmap(queue->operations, queue->capacity * sizeof *larger);
 	queue->operations = larger;
@@ -73,10 +67,10 @@ static void ring_drop(struct mr_opencl_queue *queue)
 static bool ring_add(struct mr_opencl_queue *queue, const struct mr_opencl_operation *operation,
 		     bool at_front)
 {
-	if (queue->count == queue->capacity && !ring_grow(queue))
+	if (mr_unlikely(queue->count == queue->capacity) && !ring_grow(queue))
 		return false;
 	queue->first -= at_front;
-	*ring_at(queue, at_front ? 0 : queue->count) = *operation;
+	*mr_opencl_ring_at(queue, at_front ? 0 : queue->count) = *operation;
 	queue->count++;
 	return true;
 }
@@ -87,6 +81,8 @@ static bool ring_add(struct mr_opencl_queue *queue, const struct mr_opencl_opera
 static void release(const struct mr_opencl_operation *operation)
 {
 	struct mr_handle unused;
+	if (atomic_load_explicit(&mr_opencl->is_leaving, memory_order_relaxed))
+		return;
 	if (operation->is_shared)
 		mr_handle_change(&mr_opencl->event_map, operation->event, 0, MR_HANDLE_IS_HELD,
 				 &unused);
@@ -118,10 +114,16 @@ static bool is_over(cl_event event, bool *ret_is_valid)
 	return status <= CL_COMPLETE;
 }
 
-/* Writes the operation and lets its event go, if it is over. `is_expected`: it should be, so that its times
- * tell. */
-static bool finish(struct batch *batch, const struct mr_opencl_operation *operation,
-		   bool is_expected)
+/* What became of an operation that was looked at. */
+enum state {
+	PENDING,
+	OVER,
+	GONE, /* its event is no longer valid: the program has released what was not its own */
+};
+
+/* Reads the times of an operation that is over. `is_expected`: it should be, so that its times tell. */
+static enum state finish(const struct batch *batch, const struct mr_opencl_operation *operation,
+			 bool is_expected, struct mr_event_device_operation *ret_done)
 {
 	cl_ulong times[4] = {0};
 	bool is_valid = true;
@@ -129,21 +131,42 @@ static bool finish(struct batch *batch, const struct mr_opencl_operation *operat
 		read_times(operation->event, times);
 	if (times[3] == 0) {
 		if (!is_over(operation->event, &is_valid))
-			return false;
+			return PENDING;
 		if (is_valid && batch->is_profiled)
 			read_times(operation->event, times);
 	}
-	mr_emit(device_operation, .queue = batch->queue, .name = operation->name,
-		.correlation = operation->correlation, .queued = times[0], .submitted = times[1],
-		.start = times[2], .end = times[3], .bytes = operation->bytes,
-		.kind = operation->kind);
-	if (times[0] && operation->launch_duration_ticks < batch->narrowest.launch_duration_ticks) {
-		batch->narrowest = *operation;
-		batch->narrowest_queued = times[0];
+	*ret_done = (struct mr_event_device_operation){.queue = batch->queue,
+						       .name = operation->name,
+						       .correlation = operation->correlation,
+						       .queued = times[0],
+						       .submitted = times[1],
+						       .start = times[2],
+						       .end = times[3],
+						       .bytes = operation->bytes,
+						       .kind = operation->kind};
+	return is_valid ? OVER : GONE;
+}
+
+/* In one go if there is room, with one look at the clock. */
+static void write_operations(const struct mr_event_device_operation *done, uint32_t count)
+{
+	const size_t each = MR_COMPACT_HEADER_BYTES + sizeof *done;
+	uint64_t ticks;
+	uint8_t *at = count > 0 ? mr_reserve_fast(MR_EVENT_device_operation,
+						  count * each - MR_COMPACT_HEADER_BYTES, &ticks)
+				: NULL;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!at) {
+			mr_emit_slow(MR_EVENT_device_operation, &done[i], sizeof *done, NULL);
+			continue;
+		}
+		if (i > 0)
+			at = mr_put_header(at, MR_EVENT_device_operation, ticks);
+		memcpy(at, &done[i], sizeof *done);
+		at += sizeof *done;
 	}
-	if (is_valid) /* else the program has released what was not its own */
-		release(operation);
-	return true;
+	if (at)
+		mr_commit_fast(at, mr_self.writers[0].open_count);
 }
 
 /* ---- harvest ------------------------------------------------------------------------------------- */
@@ -157,23 +180,23 @@ static bool take(struct mr_opencl_queue *queue, uint32_t most, struct batch *ret
 	ret_batch->is_in_order = queue->is_in_order;
 	ret_batch->is_profiled = queue->is_profiled;
 	ret_batch->is_released = atomic_load_explicit(&queue->is_released, memory_order_relaxed);
-	ret_batch->narrowest.launch_duration_ticks = UINT32_MAX;
-	ret_batch->narrowest_queued = 0;
 	most = mr_min(most, (uint32_t)BATCH);
 	ret_batch->count = mr_min(most, queue->count);
 	for (uint32_t i = 0; i < ret_batch->count; i++)
-		ret_batch->operations[i] = *ring_at(queue, i);
+		ret_batch->operations[i] = *mr_opencl_ring_at(queue, i);
 	queue->first += ret_batch->count;
 	queue->count -= ret_batch->count;
 	queue->taken += ret_batch->count;
 	ret_batch->taken = ret_batch->count;
+	ret_batch->watched = 0;
+	ret_batch->is_missed = false;
 	mr_unlock(&queue->lock);
 	return ret_batch->count > 0;
 }
 
 /* Puts back what is left of a batch. True if the program has released the queue meanwhile, which did not
  * see these operations. */
-static bool put_back(struct mr_opencl_queue *queue, const struct batch *batch)
+static bool put_back(struct mr_opencl_queue *queue, struct batch *batch)
 {
 	if (!mr_lock(&queue->lock)) {
 		for (uint32_t i = 0; i < batch->count; i++)
@@ -189,31 +212,70 @@ static bool put_back(struct mr_opencl_queue *queue, const struct batch *batch)
 		while (kept < batch->count && ring_add(queue, &batch->operations[kept], false))
 			kept++;
 	queue->taken -= batch->taken;
+	queue->watched -= batch->watched;
+	queue->watched_before = mr_min(queue->watched_before, queue->watched);
 	queue->harvest_at = queue->count + HARVEST_STEP;
 	if (queue->count == 0 && queue->capacity > KEPT_CAPACITY)
 		ring_drop(queue);
 	bool is_released = atomic_load_explicit(&queue->is_released, memory_order_relaxed);
+	batch->is_missed = queue->is_missed && queue->taken == 0;
+	queue->is_missed = queue->is_missed && !batch->is_missed;
 	mr_unlock(&queue->lock);
 	mr_count_loss(MR_loss_reason_no_free_packet, batch->count - kept);
 	return kept > 0 && is_released && !batch->is_released;
 }
 
-/* Removes from the batch what is over; of a queue in order, what comes before the first that is not. If the
- * last one of such a queue is over, so are all: the runtime need not be asked about each. */
-static void finish_batch(struct batch *batch)
+/* Writes what is over; of a queue in order, what comes before the first that is not. If the last one of such
+ * a queue is over, so are all: the runtime need not be asked about each. */
+static void write_finished(const struct batch *batch, enum state *ret_states)
 {
-	uint32_t left = 0;
+	struct mr_event_device_operation done[BATCH];
+	const struct mr_opencl_operation *narrowest = NULL; /* launched by the shortest call */
+	uint64_t narrowest_queued = 0;
+	uint32_t count = 0, left = 0;
 	bool is_valid;
 	bool is_expected = batch->is_in_order &&
 			   is_over(batch->operations[batch->count - 1].event, &is_valid) &&
 			   is_valid;
-	for (uint32_t i = 0; i < batch->count; i++)
-		if ((batch->is_in_order && left > 0) ||
-		    !finish(batch, &batch->operations[i], is_expected))
-			batch->operations[left++] = batch->operations[i];
+	for (uint32_t i = 0; i < batch->count; i++) {
+		const struct mr_opencl_operation *operation = &batch->operations[i];
+		ret_states[i] = batch->is_in_order && left > 0
+					? PENDING
+					: finish(batch, operation, is_expected, &done[count]);
+		if (ret_states[i] == PENDING) {
+			left++;
+			continue;
+		}
+		if (done[count].queued &&
+		    (!narrowest ||
+		     operation->launch_duration_ticks < narrowest->launch_duration_ticks)) {
+			narrowest = operation;
+			narrowest_queued = done[count].queued;
+		}
+		count++;
+	}
+	write_operations(done, count);
+	if (batch->device && narrowest)
+		mr_opencl_clock_note(batch->device, narrowest, narrowest_queued);
+}
+
+/* Writes what is over and removes it from the batch. */
+static void finish_batch(struct batch *batch)
+{
+	enum state states[BATCH];
+	uint32_t left = 0;
+	write_finished(batch, states);
+	for (uint32_t i = 0; i < batch->count; i++) {
+		const struct mr_opencl_operation *operation = &batch->operations[i];
+		if (states[i] == PENDING) {
+			batch->operations[left++] = *operation;
+			continue;
+		}
+		batch->watched += operation->is_watched;
+		if (states[i] == OVER)
+			release(operation);
+	}
 	batch->count = left;
-	if (batch->device && batch->narrowest_queued)
-		mr_opencl_clock_note(batch->device, &batch->narrowest, batch->narrowest_queued);
 }
 
 uint32_t mr_opencl_count_pending(struct mr_opencl_queue *queue)
@@ -226,18 +288,31 @@ uint32_t mr_opencl_count_pending(struct mr_opencl_queue *queue)
 	return count;
 }
 
-void mr_opencl_harvest(struct mr_opencl_queue *queue, bool is_thorough)
+/* True if meanwhile a callback came in vain: there may be more to harvest. */
+static bool harvest_once(struct mr_opencl_queue *queue, bool is_thorough)
 {
 	struct batch batch;
+	bool is_missed = false;
 	uint32_t pending = mr_opencl_count_pending(queue), looked_at = 0;
 	while (looked_at < pending && take(queue, pending - looked_at, &batch)) {
 		looked_at += batch.count;
 		finish_batch(&batch);
 		if (put_back(queue, &batch))
 			mr_opencl_harvest_later(queue);
+		is_missed = is_missed || batch.is_missed;
 		if (batch.is_in_order ? batch.count > 0 : !is_thorough && looked_at >= HARVEST_LOOK)
 			break;
 	}
+	return is_missed;
+}
+
+void mr_opencl_harvest(struct mr_opencl_queue *queue, bool is_thorough)
+{
+	if (!harvest_once(queue, is_thorough))
+		return;
+	while (harvest_once(queue, is_thorough))
+		;
+	mr_opencl_watch(queue);
 }
 
 void mr_opencl_harvest_all(bool is_thorough)
@@ -257,64 +332,30 @@ void mr_opencl_harvest_all(bool is_thorough)
 		atomic_store_explicit(&mr_opencl->harvest_due_ticks, 0, memory_order_relaxed);
 }
 
-void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_opencl_operation *operation)
+void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_opencl_operation *operation,
+		    uint64_t now)
 {
 	atomic_store_explicit(&queue->last_correlation, operation->correlation,
 			      memory_order_relaxed);
 	bool is_kept = false, is_worth_looking = false;
+	cl_event watched = NULL;
 	if (mr_lock(&queue->lock)) {
 		is_kept = ring_add(queue, operation, false);
 		is_worth_looking =
 			queue->count >= mr_max(queue->harvest_at, (uint32_t)HARVEST_STEP);
+		queue->is_quiet = false;
+		watched = mr_opencl_choose_watched(queue, now);
 		mr_unlock(&queue->lock);
 	}
 	if (!is_kept)
 		lose(operation);
+	if (watched)
+		mr_opencl_call_back(queue, watched);
 	if (is_worth_looking)
 		mr_opencl_harvest(queue, false);
 	if (atomic_load_explicit(&mr_opencl->harvest_due_ticks, memory_order_relaxed) == 0)
-		atomic_store_explicit(&mr_opencl->harvest_due_ticks,
-				      mr_ticks_now() + HARVEST_PERIOD_TICKS, memory_order_relaxed);
-}
-
-static void on_complete(cl_event event, cl_int status, void *queue)
-{
-	(void)event, (void)status;
-	mr_opencl_harvest(queue, true);
-}
-
-/* Copies the events of pending operations from the given place on, each with a reference more: while the
- * lock is held, another thread cannot let them go. */
-static uint32_t copy_events(struct mr_opencl_queue *queue, uint32_t from, cl_event *ret_events)
-{
-	if (!mr_lock(&queue->lock))
-		return 0;
-	/* When the last of a queue in order is complete, all are. */
-	if (queue->is_in_order && queue->count > 0)
-		from = mr_max(from, queue->count - 1);
-	uint32_t count = 0;
-	for (; count < BATCH && from + count < queue->count; count++) {
-		ret_events[count] = ring_at(queue, from + count)->event;
-		mr_opencl_next.clRetainEvent(ret_events[count]);
-	}
-	mr_unlock(&queue->lock);
-	return count;
-}
-
-void mr_opencl_harvest_later(struct mr_opencl_queue *queue)
-{
-	cl_event events[BATCH];
-	for (uint32_t done = 0, count; (count = copy_events(queue, done, events)) > 0;) {
-		bool is_in_order = queue->is_in_order;
-		for (uint32_t i = 0; i < count; i++) {
-			mr_opencl_next.clSetEventCallback(events[i], CL_COMPLETE, on_complete,
-							  queue);
-			mr_opencl_next.clReleaseEvent(events[i]);
-		}
-		done += count;
-		if (is_in_order)
-			break;
-	}
+		atomic_store_explicit(&mr_opencl->harvest_due_ticks, now + HARVEST_PERIOD_TICKS,
+				      memory_order_relaxed);
 }
 
 void mr_opencl_let_go(struct mr_opencl_queue *queue, cl_event event)
@@ -324,13 +365,15 @@ void mr_opencl_let_go(struct mr_opencl_queue *queue, cl_event event)
 	if (!mr_lock(&queue->lock))
 		return;
 	for (uint32_t i = 0; i < queue->count; i++) {
-		if (ring_at(queue, i)->event != event)
+		if (mr_opencl_ring_at(queue, i)->event != event)
 			continue;
-		found = *ring_at(queue, i);
+		found = *mr_opencl_ring_at(queue, i);
 		for (uint32_t j = i; j > 0; j--)
-			*ring_at(queue, j) = *ring_at(queue, j - 1);
+			*mr_opencl_ring_at(queue, j) = *mr_opencl_ring_at(queue, j - 1);
 		queue->first++;
 		queue->count--;
+		queue->watched -= found.is_watched;
+		queue->watched_before = mr_min(queue->watched_before, queue->watched);
 		break;
 	}
 	mr_unlock(&queue->lock);
@@ -346,12 +389,12 @@ void mr_opencl_write_unfinished(void)
 		if (!mr_lock(&queue->lock))
 			continue;
 		for (uint32_t i = 0; i < queue->count; i++) {
-			const struct mr_opencl_operation *operation = ring_at(queue, i);
+			const struct mr_opencl_operation *operation = mr_opencl_ring_at(queue, i);
 			mr_emit(device_operation_unfinished, .queue = queue->id,
 				.name = operation->name, .correlation = operation->correlation,
 				.kind = operation->kind);
 		}
-		queue->count = 0;
+		queue->count = queue->watched = queue->watched_before = 0;
 		mr_unlock(&queue->lock);
 	}
 }

@@ -4,7 +4,7 @@
  */
 #include "hook/opencl/layer.h"
 
-#include <dlfcn.h>
+static _Thread_local struct mr_opencl_memo memo __attribute__((tls_model("initial-exec")));
 
 /* The properties of a queue: as the program gives them, and with profiling. */
 struct property_lists {
@@ -19,24 +19,16 @@ struct property_lists {
 
 struct mr_opencl_queue *mr_opencl_queue_find(cl_command_queue handle)
 {
+	if (mr_likely(mr_opencl_recalls(&memo, handle)))
+		return memo.queue;
 	struct mr_handle entry = {0};
-	mr_handle_get(&mr_opencl->queue_map, handle, &entry);
+	uint32_t changes = atomic_load_explicit(&mr_opencl->changes, memory_order_acquire);
+	if (mr_handle_get(&mr_opencl->queue_map, handle, &entry))
+		memo = (struct mr_opencl_memo){.handle = handle,
+					       .generation = mr_this_process.generation,
+					       .changes = changes,
+					       .queue = entry.owner};
 	return entry.owner;
-}
-
-/* At exit() or quick_exit(), while drivers still work: they were loaded before the first queue was made. Not
- * from within a call of OpenCL (a signal handler or a callback exits), where the driver may hold locks of
- * its own. */
-static void on_program_exit(void)
-{
-	Dl_info loader;
-	atomic_store_explicit(&mr_opencl->is_exiting, true, memory_order_relaxed);
-	/* First of all: a forked child must not wait for the dynamic linker's lock. */
-	if (!atomic_load_explicit(&mr_opencl->queues, memory_order_relaxed) ||
-	    mr_opencl_depth > 0 || !dladdr((void *)mr_opencl_next.clGetEventInfo, &loader))
-		return;
-	mr_opencl_harvest_all(true);
-	mr_opencl_clocks_close();
 }
 
 /* A queue that is no longer used, or a new one; the lock of making queues is held. */
@@ -77,10 +69,7 @@ static void define_queue(struct mr_opencl_queue *queue, cl_device_id device, cl_
 static void add_queue(cl_command_queue handle, cl_device_id device, cl_ulong properties,
 		      const struct property_lists *lists, bool is_hidden)
 {
-	if (!atomic_exchange(&mr_opencl->is_exit_prepared, true)) {
-		atexit(on_program_exit);
-		at_quick_exit(on_program_exit);
-	}
+	mr_opencl_prepare_exit();
 	mr_opencl_device_find(device); /* now: it takes the same lock */
 	if (!mr_lock(&mr_opencl->lock))
 		return;
@@ -98,6 +87,7 @@ static void add_queue(cl_command_queue handle, cl_device_id device, cl_ulong pro
 		atomic_store_explicit(&queue->is_released, false, memory_order_relaxed);
 		const struct mr_handle entry = {.handle = handle, .owner = queue, .references = 1};
 		mr_handle_put(&mr_opencl->queue_map, &entry);
+		mr_opencl_note_change();
 	}
 	mr_unlock(&mr_opencl->lock);
 }
@@ -220,6 +210,8 @@ cl_int mr_opencl_clReleaseCommandQueue(cl_command_queue command_queue)
 	bool is_last = queue &&
 		       mr_handle_change(&mr_opencl->queue_map, command_queue, -1, 0, &entry) &&
 		       entry.references == 0;
+	if (is_last)
+		mr_opencl_note_change();
 	mr_opencl_begin(&call, MR_OPENCL_clReleaseCommandQueue, 0);
 	cl_int result = mr_opencl_next.clReleaseCommandQueue(command_queue);
 	mr_opencl_end_about(&call, result, &(struct mr_opencl_about){.object = command_queue});
@@ -315,6 +307,18 @@ cl_int mr_opencl_clSetCommandQueueProperty(cl_command_queue command_queue, cl_ul
 	return result;
 }
 
+cl_int mr_opencl_clFlush(cl_command_queue command_queue)
+{
+	struct mr_opencl_call call;
+	struct mr_opencl_queue *queue = mr_opencl_queue_find(command_queue);
+	mr_opencl_begin(&call, MR_OPENCL_clFlush, 0);
+	cl_int result = mr_opencl_next.clFlush(command_queue);
+	mr_opencl_end_about(&call, result, &(struct mr_opencl_about){.queue = command_queue});
+	if (queue)
+		mr_opencl_watch_quiet(queue, 1);
+	return result;
+}
+
 cl_int mr_opencl_clFinish(cl_command_queue command_queue)
 {
 	struct mr_opencl_call call;
@@ -324,6 +328,8 @@ cl_int mr_opencl_clFinish(cl_command_queue command_queue)
 	uint64_t correlation = awaited ? mr_opencl_new_correlation() : 0;
 	if (mr_opencl_begin(&call, MR_OPENCL_clFinish, correlation) && awaited)
 		mr_emit(runtime_wait, .correlation = correlation, .awaited = awaited);
+	if (queue)
+		mr_opencl_watch_quiet(queue, 2); /* if one, it is harvested at once */
 	cl_int result = mr_opencl_next.clFinish(command_queue);
 	mr_opencl_end_about(&call, result, &(struct mr_opencl_about){.queue = command_queue});
 	if (queue)

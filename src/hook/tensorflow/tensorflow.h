@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * TensorFlow from the inside, unmodified: versions 2.15 to 2.21 of the published wheels, all by the same symbols.
+ *
+ *     traceme.c     its own tracing (TraceMe): every operation, executor run, iterator ... as it ends
+ *     watcher.c     its activity watcher: device and inputs of each node, while the graph is being discovered
+ *     eager.c       operations that the program executes one by one, with their actual devices
+ *     allocator.c   memory of the CPU allocator
+ *
+ * TensorFlow's libraries reach these symbols through their linkage tables, so a definition in a preloaded
+ * library stands in front of theirs; the originals are found by symbols.h. Nothing is decided here that can be
+ * decided later: texts are recorded as they are, and understood by src/model.
+ *
+ * std::string as libstdc++ lays it out; nothing else of C++ is known here but what watcher.c checks.
+ */
+#ifndef MR_HOOK_TENSORFLOW_H
+#define MR_HOOK_TENSORFLOW_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/recorder.h"
+
+extern atomic_bool mr_tensorflow_is_traced __attribute__((visibility("hidden")));
+
+/* The C++ name NAME as a C declaration, visible to TensorFlow. */
+#define MR_STAND_IN(name) __asm__(name) __attribute__((visibility("default")))
+
+struct mr_cxx_string {
+	const char *data;
+	size_t length;
+	char inline_data[16];
+};
+
+/* Sets TensorFlow's own switches as the level is now. (traceme.c) */
+void mr_tensorflow_switch(void);
+
+/* Is the level on? Called wherever TensorFlow calls us, so that its switches follow. */
+static inline bool mr_tensorflow_is_on(void)
+{
+	bool is_on = mr_level_is_on(MR_LEVEL_dataflow);
+	if (mr_unlikely(is_on !=
+			atomic_load_explicit(&mr_tensorflow_is_traced, memory_order_relaxed)))
+		mr_tensorflow_switch();
+	return is_on;
+}
+
+/* Says in the trace what of TensorFlow cannot be traced, if it is loaded; once. (traceme.c) */
+void mr_tensorflow_note_missing(void);
+
+/* Something is met for the first time: the watcher looks on for a while. (watcher.c) */
+void mr_watcher_wake(void);
+
+/* The watcher was given up: a layout that is not known, or reading memory is forbidden. (watcher.c) */
+bool mr_watcher_is_lost(void);
+
+#endif

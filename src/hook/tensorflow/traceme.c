@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * TraceMe: the tracing that TensorFlow (and JAX) is full of. Each event is a text, name#key=value,...#, and two
+ * times. Texts that come again are interned; numbers among the values, which are mostly ids of steps, are
+ * taken out of the text first, so that the rest comes again:
+ *
+ *     ExecutorState::Process#id=-1376120864709153107,iter_num=0,_ct=2,_c=11378968526339344915#
+ *     ExecutorState::Process#id=%,iter_num=%,_ct=%,_c=%#           -1376120864709153107, 0, 2, 11378968526339344915
+ *
+ * The events arrive on the thread on which they end, children before parents.
+ *
+ * The program may use TensorFlow's profiler itself. Then it gets its events as well: they are passed on to the
+ * original recorder between Start() and Stop(). That recorder is off by its own account, as its level
+ * is ours; so Start() and Stop() do here what the originals do besides.
+ */
+#include "hook/tensorflow/tensorflow.h"
+
+#include "hook/symbols.h"
+
+enum {
+	LEVEL_OFF = -1,
+	LEVEL_ALL = 3,       /* cheap operations and shapes of tensors included */
+	TEXT_ROOM = 1024,    /* longer ones are written as they are */
+	TEXTS_MAX = 1 << 16, /* different ones; further ones are written as they are */
+	NUMBERS_MAX = 4,
+};
+
+struct traceme_event {
+	struct mr_cxx_string name;
+	int64_t start;
+	int64_t end;
+};
+
+/* What TraceMeRecorder::Stop() returns, a std::vector: passed on, never looked into. */
+struct traceme_events {
+	void *pointers[3];
+};
+
+/* Above this level nothing is recorded. TensorFlow reads it before each event. */
+extern _Atomic int trace_level MR_STAND_IN("_ZN3tsl8profiler8internal13g_trace_levelE");
+_Atomic int trace_level = LEVEL_OFF;
+
+/* Whether annotations made in Python count (2.20 and later). */
+extern atomic_bool python_annotations MR_STAND_IN("_ZN3xla8profiler15traceme_enabledE");
+atomic_bool python_annotations;
+
+atomic_bool mr_tensorflow_is_traced;
+static atomic_bool was_traced;
+static _Atomic uint32_t text_count;
+
+typedef void record_function(struct traceme_event *event);
+static _Atomic(record_function *) original_record; /* NULL: the program does not profile */
+static _Atomic int profile_level = LEVEL_OFF;      /* what it wants */
+
+static int wanted_level(void)
+{
+	int own = mr_level_is_on(MR_LEVEL_dataflow) ? LEVEL_ALL : LEVEL_OFF;
+	int other = atomic_load(&profile_level);
+	return mr_max(own, other);
+}
+
+/* Several threads may set it at once: whoever stored what is no longer wanted sees that and stores again. */
+static void set_trace_level(void)
+{
+	int level;
+	do {
+		level = wanted_level();
+		atomic_store(&trace_level, level);
+		atomic_thread_fence(memory_order_seq_cst);
+	} while (level != wanted_level());
+}
+
+void mr_tensorflow_switch(void)
+{
+	bool is_on;
+	do {
+		is_on = mr_level_is_on(MR_LEVEL_dataflow);
+		atomic_store(&mr_tensorflow_is_traced, is_on);
+		atomic_store(&python_annotations, is_on);
+		set_trace_level();
+	} while (is_on != mr_level_is_on(MR_LEVEL_dataflow));
+	if (!is_on)
+		return;
+	atomic_store_explicit(&was_traced, true, memory_order_relaxed);
+	mr_watcher_wake();
+}
+
+/* ---- texts -------------------------------------------------------------------------------------- */
+
+struct text {
+	char room[TEXT_ROOM];
+	size_t length;
+	uint64_t numbers[NUMBERS_MAX];
+	uint32_t number_count;
+};
+
+/* A number from `at` on that fills the whole value; returns where it ends, or NULL. */
+static const char *read_number(const char *at, const char *end, uint64_t *ret_number)
+{
+	bool is_negative = at < end && *at == '-';
+	const char *first = at + is_negative;
+	uint64_t number = 0;
+	for (at = first; at < end && *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
+			return NULL;
+	if (at == first || at == end || (*at != ',' && *at != '#') ||
+	    (is_negative && number > (uint64_t)INT64_MAX + 1))
+		return NULL;
+	*ret_number = is_negative ? -number : number;
+	return at;
+}
+
+static void append(struct text *text, const char *from, const char *to)
+{
+	memcpy(text->room + text->length, from, (size_t)(to - from));
+	text->length += (size_t)(to - from);
+}
+
+/* Takes the numbers out of the metadata that begins at `at`; false if there are too many, or a value looks as if
+ * one had been taken out. */
+static bool take_numbers(struct text *text, const char *at, const char *end)
+{
+	const char *equals;
+	while ((equals = memchr(at, '=', (size_t)(end - at))) != NULL) {
+		uint64_t number;
+		const char *behind = read_number(equals + 1, end, &number);
+		append(text, at, equals + 1);
+		at = equals + 1;
+		if (at < end && *at == '%')
+			return false;
+		if (!behind)
+			continue;
+		if (text->number_count == NUMBERS_MAX)
+			return false;
+		text->numbers[text->number_count++] = number;
+		text->room[text->length++] = '%';
+		at = behind;
+	}
+	append(text, at, end);
+	return true;
+}
+
+/* The id of a text, or 0 if it shall not be interned. */
+static uint32_t intern(const char *text, size_t length)
+{
+	uint32_t id = mr_find_text(text, length);
+	if (mr_likely(id != 0))
+		return id;
+	if (atomic_fetch_add_explicit(&text_count, 1, memory_order_relaxed) >= TEXTS_MAX)
+		return 0;
+	mr_watcher_wake();
+	return mr_define_text(text, length);
+}
+
+static void write_with_metadata(const struct traceme_event *event, size_t name_length)
+{
+	const char *name = event->name.data;
+	struct text text;
+	text.length = 0;
+	text.number_count = 0;
+	append(&text, name, name + name_length);
+	uint32_t id = take_numbers(&text, name + name_length, name + event->name.length)
+			      ? intern(text.room, text.length)
+			      : 0;
+	for (uint32_t i = text.number_count; i < NUMBERS_MAX; i++)
+		text.numbers[i] = 0;
+	if (id == 0)
+		mr_emit_text(traceme_text, name, .start = event->start, .end = event->end);
+	else if (text.number_count == 0)
+		mr_emit(traceme, .text = id, .start = event->start, .end = event->end);
+	else
+		mr_emit(traceme_numbers, .text = id, .start = event->start, .end = event->end,
+			.first = text.numbers[0], .second = text.numbers[1],
+			.third = text.numbers[2], .fourth = text.numbers[3]);
+}
+
+static void write_event(const struct traceme_event *event)
+{
+	const char *name = event->name.data;
+	size_t length = event->name.length;
+	const char *metadata = memchr(name, '#', length);
+	if (length > TEXT_ROOM) {
+		mr_emit_text(traceme_text, name, .start = event->start, .end = event->end);
+		return;
+	}
+	if (metadata) {
+		write_with_metadata(event, (size_t)(metadata - name));
+		return;
+	}
+	uint32_t id = intern(name, length);
+	if (id == 0)
+		mr_emit_text(traceme_text, name, .start = event->start, .end = event->end);
+	else
+		mr_emit(traceme, .text = id, .start = event->start, .end = event->end);
+}
+
+/* ---- in front of TraceMeRecorder ----------------------------------------------------------------- */
+
+void mr_traceme_record(struct traceme_event *event)
+	MR_STAND_IN("_ZN3tsl8profiler15TraceMeRecorder6RecordEONS1_5EventE");
+
+void mr_traceme_record(struct traceme_event *event)
+{
+	if (mr_tensorflow_is_on())
+		write_event(event);
+	record_function *original = atomic_load_explicit(&original_record, memory_order_acquire);
+	if (mr_unlikely(original != NULL))
+		original(event);
+}
+
+/* True if the program's own profiler begins: it does not while it is at it. */
+static bool start_profile(int level)
+{
+	record_function *record = (record_function *)mr_symbol_find(
+		"_ZN3tsl8profiler15TraceMeRecorder6RecordEONS1_5EventE");
+	record_function *none = NULL;
+	if (!record || !atomic_compare_exchange_strong(&original_record, &none, record))
+		return false;
+	atomic_store(&profile_level, mr_max(level, 0));
+	set_trace_level();
+	return true;
+}
+
+static bool end_profile(void)
+{
+	atomic_store(&profile_level, LEVEL_OFF);
+	bool was_on = atomic_exchange(&original_record, NULL) != NULL;
+	set_trace_level();
+	return was_on;
+}
+
+/* 2.16 and later: static functions. */
+bool mr_traceme_start(int level) MR_STAND_IN("_ZN3tsl8profiler15TraceMeRecorder5StartEi");
+bool mr_traceme_start_filtered(int level, uint64_t filter)
+	MR_STAND_IN("_ZN3tsl8profiler15TraceMeRecorder5StartEim");
+struct traceme_events mr_traceme_stop(void) MR_STAND_IN("_ZN3tsl8profiler15TraceMeRecorder4StopEv");
+
+bool mr_traceme_start(int level)
+{
+	void (*clear)(void) =
+		(void (*)(void))mr_symbol_find("_ZN3tsl8profiler15TraceMeRecorder5ClearEv");
+	bool has_started = start_profile(level);
+	if (has_started && clear)
+		clear(); /* of what was still being recorded when the last one ended */
+	return has_started;
+}
+
+bool mr_traceme_start_filtered(int level, uint64_t filter)
+{
+	(void)filter; /* it spares events of memory; ours wants them */
+	return mr_traceme_start(level);
+}
+
+struct traceme_events mr_traceme_stop(void)
+{
+	struct traceme_events (*consume)(void) = (struct traceme_events(*)(void))mr_symbol_find(
+		"_ZN3tsl8profiler15TraceMeRecorder7ConsumeEv");
+	return end_profile() && consume ? consume() : (struct traceme_events){0};
+}
+
+/* 2.15: members of the one recorder. */
+bool mr_traceme_start_member(void *recorder, int level)
+	MR_STAND_IN("_ZN3tsl8profiler15TraceMeRecorder14StartRecordingEi");
+struct traceme_events mr_traceme_stop_member(void *recorder)
+	MR_STAND_IN("_ZN3tsl8profiler15TraceMeRecorder13StopRecordingEv");
+
+bool mr_traceme_start_member(void *recorder, int level)
+{
+	void (*clear)(void *) =
+		(void (*)(void *))mr_symbol_find("_ZN3tsl8profiler15TraceMeRecorder5ClearEv");
+	bool has_started = start_profile(level);
+	if (has_started && clear)
+		clear(recorder);
+	return has_started;
+}
+
+struct traceme_events mr_traceme_stop_member(void *recorder)
+{
+	struct traceme_events (*consume)(void *) = (struct traceme_events(*)(void *))mr_symbol_find(
+		"_ZN3tsl8profiler15TraceMeRecorder7ConsumeEv");
+	return end_profile() && consume ? consume(recorder) : (struct traceme_events){0};
+}
+
+/* ---- what is missing ----------------------------------------------------------------------------- */
+
+/* One way of saying the same in different versions is enough. */
+static const struct {
+	const char *names[3];
+	const char *loss;
+} needed[] = {
+	{{"_ZN3tsl8profiler8internal13g_trace_levelE"},
+	 "TraceMe's level: nothing of TensorFlow is traced"},
+	{{"_ZN3tsl8profiler15TraceMeRecorder6RecordEONS1_5EventE"},
+	 "TraceMeRecorder::Record: nothing of TensorFlow is traced"},
+	{{"_ZN3tsl8profiler15TraceMeRecorder5StartEi", "_ZN3tsl8profiler15TraceMeRecorder5StartEim",
+	  "_ZN3tsl8profiler15TraceMeRecorder14StartRecordingEi"},
+	 "TraceMeRecorder::Start: the program's own profile may be empty"},
+	{{"_ZN10tensorflow16activity_watcher12tfw_internal19RecordActivityStartESt10unique_ptrINS0_"
+	  "8ActivityESt14default_deleteIS3_EE"},
+	 "RecordActivityStart: devices and edges of nodes are not known"},
+	{{"_ZN3tsl4port13AlignedMallocEmi", "_ZN3tsl4port13AlignedMallocEmSt11align_val_t"},
+	 "AlignedMalloc: memory of the CPU is not traced"},
+	{{"TFE_Execute"}, "TFE_Execute: devices of eager operations are not known"},
+};
+
+static bool has_any(const char *const names[3])
+{
+	for (int i = 0; i < 3 && names[i]; i++)
+		if (mr_symbol_find(names[i]))
+			return true;
+	return false;
+}
+
+void mr_tensorflow_note_missing(void)
+{
+	static atomic_bool noted;
+	if (!atomic_load_explicit(&was_traced, memory_order_relaxed) ||
+	    !mr_symbol_find("TF_Version") || atomic_exchange(&noted, true))
+		return;
+	for (size_t i = 0; i < mr_countof(needed); i++)
+		if (!has_any(needed[i].names))
+			mr_define_event(MR_EVENT_hook_missing, NULL, 0, needed[i].loss);
+	if (mr_watcher_is_lost())
+		mr_define_event(
+			MR_EVENT_hook_missing, NULL, 0,
+			"activities that can be read: devices and edges of nodes are not known");
+}

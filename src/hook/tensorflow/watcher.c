@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The activity watcher: empty functions of TensorFlow, made to be replaced, which the executor calls before and
+ * after each node with its name, device and inputs. That costs about a microsecond a node, so it is on only
+ * while there is something new: it looks until nothing new was met for a second.
+ *
+ *     Activity   0 title: string    32 category: int    40 attributes: absl::flat_hash_map<string, string>
+ *
+ *     map        2.15         ctrl, slots, size, capacity         slot i is full if ctrl[i] ≥ 0;
+ *                2.18, 2.19   ctrl, slots, capacity, size         a slot is two strings: key, value
+ *                2.21         capacity, size << 17 | seed, ctrl, slots
+ *
+ * That layout is TensorFlow's own affair and may change: everything is read through the kernel, which says no
+ * instead of crashing, and must look like text; otherwise the watcher is given up.
+ */
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "hook/tensorflow/tensorflow.h"
+
+enum {
+	LEVEL_OFF = 0,
+	LEVEL_NODES = 2,
+	QUIET_SECONDS = 1,
+	CAPACITY_MAX = 255,
+	KEY_ROOM = 32,
+	VALUE_MAX = 16 << 20, /* beyond belief */
+	TEXT_ROOM = MR_TEXT_MAX - 1,
+	TEXTS_MAX = 1 << 16, /* different ones; further ones are not written */
+};
+
+/* What is kept, in this order: the map's differs from one activity of a node to the next. Inputs come last, as
+ * there may be too many. What differs from step to step is left out, so that the text comes again. */
+static const char *const kept_keys[] = {
+	"node_name", "op", "device", "key", "group_key", "group_size", "instance_key", "inputs",
+};
+
+struct activity {
+	struct mr_cxx_string title;
+	uint64_t category;
+	uint64_t map[4];
+};
+
+struct attribute {
+	struct mr_cxx_string key;
+	struct mr_cxx_string value;
+};
+
+extern _Atomic int watcher_level
+	MR_STAND_IN("_ZN10tensorflow16activity_watcher12tfw_internal15g_watcher_levelE");
+_Atomic int watcher_level = LEVEL_OFF;
+
+static _Atomic int64_t last_news_ns;
+static atomic_bool is_lost;
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+void mr_watcher_wake(void)
+{
+	if (atomic_load_explicit(&is_lost, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&last_news_ns, now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&watcher_level, LEVEL_NODES, memory_order_relaxed);
+}
+
+bool mr_watcher_is_lost(void)
+{
+	return atomic_load_explicit(&is_lost, memory_order_relaxed);
+}
+
+static void give_up(void)
+{
+	atomic_store_explicit(&is_lost, true, memory_order_relaxed);
+	atomic_store_explicit(&watcher_level, LEVEL_OFF, memory_order_relaxed);
+}
+
+/* ---- reading what may not be what it seems ---------------------------------------------------------- */
+
+static bool peek(void *to, const void *from, size_t bytes)
+{
+	const struct iovec local = {to, bytes};
+	const struct iovec remote = {(void *)(uintptr_t)from, bytes};
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+}
+
+struct text {
+	char room[TEXT_ROOM];
+	size_t length;
+};
+
+/* Cut if there is no room for it all: at the end of an input. */
+static bool append(struct text *text, const struct mr_cxx_string *string)
+{
+	char *at = text->room + text->length;
+	size_t length = mr_min(string->length, TEXT_ROOM - 1 - text->length);
+	if (string->length > VALUE_MAX || !peek(at, string->data, length) || memchr(at, 0, length))
+		return false;
+	if (length < string->length) {
+		const char *last = memrchr(at, ';', length);
+		length = last ? (size_t)(last - at) : 0;
+	}
+	text->length += length;
+	text->room[text->length++] = '\n';
+	return true;
+}
+
+static bool append_value(struct text *text, const char *key, const struct mr_cxx_string *value)
+{
+	size_t key_length = strlen(key);
+	if (key_length + 2 > TEXT_ROOM - text->length)
+		return true;
+	memcpy(text->room + text->length, key, key_length);
+	text->length += key_length;
+	text->room[text->length++] = '=';
+	return append(text, value);
+}
+
+/* What is kept of an activity's map. */
+struct kept {
+	struct mr_cxx_string values[mr_countof(kept_keys)];
+	bool is_there[mr_countof(kept_keys)];
+	uint64_t run;
+};
+
+static bool read_run(const struct mr_cxx_string *value, uint64_t *ret_run)
+{
+	char digits[24] = "";
+	if (value->length >= sizeof digits || !peek(digits, value->data, value->length))
+		return false;
+	bool is_negative = digits[0] == '-';
+	uint64_t run = 0;
+	for (const char *at = digits + is_negative; *at >= '0' && *at <= '9'; at++)
+		run = run * 10 + (uint64_t)(*at - '0');
+	*ret_run = is_negative ? -run : run;
+	return true;
+}
+
+static bool keep(struct kept *kept, const struct attribute *attribute)
+{
+	char key[KEY_ROOM] = "";
+	if (attribute->key.length >= sizeof key ||
+	    !peek(key, attribute->key.data, attribute->key.length))
+		return false;
+	if (strcmp(key, "step_id") == 0)
+		return read_run(&attribute->value, &kept->run);
+	for (size_t i = 0; i < mr_countof(kept_keys); i++)
+		if (strcmp(key, kept_keys[i]) == 0) {
+			kept->values[i] = attribute->value;
+			kept->is_there[i] = true;
+		}
+	return true;
+}
+
+static bool read_map(struct kept *ret_kept, const uint64_t words[4])
+{
+	bool capacity_first = words[0] < 4096;
+	uint64_t capacity = capacity_first ? words[0] : mr_max(words[2], words[3]);
+	const void *control = (const void *)words[capacity_first ? 2 : 0];
+	const struct attribute *slots = (const struct attribute *)words[capacity_first ? 3 : 1];
+	int8_t full[CAPACITY_MAX];
+
+	*ret_kept = (struct kept){0};
+	/* A map of one keeps it in place of the pointers: no node has so few attributes. */
+	if (capacity < 2 || capacity > CAPACITY_MAX || !peek(full, control, capacity))
+		return false;
+	for (uint64_t i = 0; i < capacity; i++) {
+		struct attribute attribute;
+		if (full[i] >= 0 &&
+		    (!peek(&attribute, &slots[i], sizeof attribute) || !keep(ret_kept, &attribute)))
+			return false;
+	}
+	return true;
+}
+
+/* False if it is not what it should be. */
+static bool read_activity(const struct activity *seen, struct text *ret_text, uint64_t *ret_run)
+{
+	static const char executor[] = "ExecutorState::Process\n";
+	struct activity activity;
+	struct kept kept;
+
+	ret_text->length = 0;
+	if (!peek(&activity, seen, sizeof activity) || !append(ret_text, &activity.title))
+		return false;
+	bool is_node = ret_text->length == strlen(executor) &&
+		       memcmp(ret_text->room, executor, strlen(executor)) == 0;
+	if (!read_map(&kept, activity.map)) {
+		ret_text->length = 0; /* others than nodes may have less than can be read */
+		return !is_node;
+	}
+	for (size_t i = 0; i < mr_countof(kept_keys); i++)
+		if (kept.is_there[i] && !append_value(ret_text, kept_keys[i], &kept.values[i]))
+			return false;
+	*ret_run = kept.run;
+	return !is_node || kept.is_there[0];
+}
+
+static void write_activity(const struct activity *seen)
+{
+	static _Atomic uint32_t text_count;
+	struct text text;
+	uint64_t run = 0;
+	if (!read_activity(seen, &text, &run))
+		return give_up();
+	if (text.length == 0)
+		return;
+	uint32_t known = mr_find_text(text.room, text.length);
+	if (!known) {
+		if (atomic_fetch_add_explicit(&text_count, 1, memory_order_relaxed) >= TEXTS_MAX)
+			return;
+		mr_watcher_wake();
+		known = mr_define_text(text.room, text.length);
+	}
+	mr_emit(activity, .text = known, .run = run);
+}
+
+/* ---- in front of the empty functions ----------------------------------------------------------------- */
+
+/* A std::unique_ptr is passed by the address of a copy. Any id but 0 will do. */
+uint64_t mr_watcher_begin(struct activity *const *activity) MR_STAND_IN(
+	"_ZN10tensorflow16activity_watcher12tfw_internal19RecordActivityStartESt10unique_ptrINS0_"
+	"8ActivityESt14default_deleteIS3_EE");
+void mr_watcher_end(uint64_t id)
+	MR_STAND_IN("_ZN10tensorflow16activity_watcher12tfw_internal17RecordActivityEndEm");
+
+uint64_t mr_watcher_begin(struct activity *const *activity)
+{
+	if (now_ns() - atomic_load_explicit(&last_news_ns, memory_order_relaxed) >
+	    QUIET_SECONDS * INT64_C(1000000000))
+		atomic_store_explicit(&watcher_level, LEVEL_OFF, memory_order_relaxed);
+	else if (mr_level_is_on(MR_LEVEL_dataflow))
+		write_activity(*activity);
+	return 1;
+}
+
+void mr_watcher_end(uint64_t id)
+{
+	(void)id;
+}
