@@ -283,6 +283,7 @@ static int define_devices(const struct mr_builder *builder, struct mr_image *ima
 			.id = i + 1,
 			.device = builder->queues.items[i].device,
 			.name = builder->queues.items[i].name,
+			.order = MR_queue_order_in_order, /* as streams of CUDA and HIP are */
 		};
 
 		result = mr_image_add(image, builder->first_ns, MR_EVENT_def_queue, &queue, NULL);

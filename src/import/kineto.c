@@ -474,13 +474,14 @@ static int add_counter(struct mr_kineto *kineto, const struct mr_chrome_event *e
 		       uint32_t thread, int64_t ns, const struct mr_json_value *key,
 		       const struct mr_json_value *value)
 {
-	int64_t number, thousandths;
+	int64_t number, thousandths, exact;
 	uint32_t name;
 
 	if (!mr_json_integer(value, 0, &number))
 		return refuse(kineto, event, "a counter whose value is no number, or too large");
 	/* Too large for thousandths is too large to have them here. */
-	if (mr_json_integer(value, 3, &thousandths) && thousandths != number * 1000 &&
+	if (mr_json_integer(value, 3, &thousandths) &&
+	    (__builtin_mul_overflow(number, INT64_C(1000), &exact) || thousandths != exact) &&
 	    add_fault(&kineto->reader, "a counter's value that is no integer, and was rounded",
 		      event->offset, 0) < 0)
 		return -ENOMEM;

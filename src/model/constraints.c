@@ -9,16 +9,6 @@ static bool is_timed(const struct mr_model *model, uint32_t row)
 	       !(model->device_operations.flags[row] & (MR_ROW_UNFINISHED | MR_ROW_UNTIMED));
 }
 
-static int64_t end_of_operation(const struct mr_model *model, uint32_t row)
-{
-	return model->device_operations.start_ns[row] + model->device_operations.duration_ns[row];
-}
-
-static int64_t end_of_call(const struct mr_model *model, uint32_t call)
-{
-	return model->calls.start_ns[call] + model->calls.duration_ns[call];
-}
-
 static uint32_t device_of(const struct mr_model *model, uint32_t row)
 {
 	const struct mr_survey *survey = model->survey;
@@ -32,15 +22,24 @@ static uint64_t add_bounds(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? MR_CLOCK_BOUND_UNKNOWN : a + b;
 }
 
-/* `slack_ns` is how long before it had to be something was; times may be off by `bound_ns`. */
-static void check(struct mr_constraint *constraint, int64_t slack_ns, uint64_t bound_ns)
+/* What happened at `ns` had to be over by `limit_ns`, if the times of the operation are right; together they
+ * may be off by `bound_ns`. */
+static void check(struct mr_model *model, enum mr_constraint_kind kind, uint32_t row, int64_t ns,
+		  int64_t limit_ns, uint64_t bound_ns)
 {
+	struct mr_constraint *constraint = &model->constraints[kind];
+	int64_t slack_ns = limit_ns - ns;
+
 	if (constraint->checked++ == 0 || slack_ns < constraint->least_slack_ns)
 		constraint->least_slack_ns = slack_ns;
-	if (slack_ns < 0 && (uint64_t)-slack_ns <= bound_ns)
+	if (slack_ns >= 0)
+		return;
+	if (mr_time_before(limit_ns, bound_ns, ns, 0) == MR_ORDER_UNKNOWN) {
 		constraint->uncertain++;
-	else if (slack_ns < 0)
-		constraint->broken++;
+		return;
+	}
+	constraint->broken++;
+	model->device_operations.flags[row] |= MR_ROW_VIOLATED;
 }
 
 /* Times of one clock need no bound: its map never decreases. */
@@ -59,7 +58,7 @@ static void check_own_times(struct mr_model *model, uint32_t row)
 		last_ns = times[i];
 	}
 	if (slack_ns != INT64_MAX)
-		check(&model->constraints[MR_CONSTRAINT_OWN_TIMES], slack_ns, 0);
+		check(model, MR_CONSTRAINT_OWN_TIMES, row, 0, slack_ns, 0);
 }
 
 static void check_against_launch(struct mr_model *model, uint32_t row, uint64_t bound_ns)
@@ -68,11 +67,11 @@ static void check_against_launch(struct mr_model *model, uint32_t row, uint64_t 
 
 	if (call == MR_NO_ROW)
 		return;
-	check(&model->constraints[MR_CONSTRAINT_LAUNCH],
-	      model->device_operations.start_ns[row] - model->calls.start_ns[call], bound_ns);
+	check(model, MR_CONSTRAINT_LAUNCH, row, model->calls.start_ns[call],
+	      model->device_operations.start_ns[row], bound_ns);
 	if (model->calls.is_blocking[call])
-		check(&model->constraints[MR_CONSTRAINT_WAIT],
-		      end_of_call(model, call) - end_of_operation(model, row), bound_ns);
+		check(model, MR_CONSTRAINT_WAIT, row, mr_operation_end_ns(model, row),
+		      mr_call_end_ns(model, call), bound_ns);
 }
 
 static void check_queue(struct mr_model *model, uint32_t track, const uint64_t *bounds_ns)
@@ -89,9 +88,9 @@ static void check_queue(struct mr_model *model, uint32_t track, const uint64_t *
 		check_own_times(model, row);
 		check_against_launch(model, row, bounds_ns[queue->device]);
 		if (queue->order == MR_queue_order_in_order && until_ns != MR_NO_TIME)
-			check(&model->constraints[MR_CONSTRAINT_QUEUE_ORDER],
-			      operations->start_ns[row] - until_ns, 0);
-		until_ns = mr_max(until_ns, end_of_operation(model, row));
+			check(model, MR_CONSTRAINT_QUEUE_ORDER, row, until_ns,
+			      operations->start_ns[row], 0);
+		until_ns = mr_max(until_ns, mr_operation_end_ns(model, row));
 	}
 }
 
@@ -104,17 +103,17 @@ static void check_dependency(struct mr_model *model, uint32_t row, const uint64_
 
 	if (call == MR_NO_ROW || !is_timed(model, awaited))
 		return;
-	int64_t end_ns = end_of_operation(model, awaited);
+	int64_t end_ns = mr_operation_end_ns(model, awaited);
 	uint32_t device = device_of(model, awaited), waiting = calls->operation[call];
 	if (calls->role[call] == MR_CALL_WAIT && calls->result[call] == 0 &&
 	    !(calls->flags[call] & MR_ROW_UNFINISHED)) {
-		check(&model->constraints[MR_CONSTRAINT_WAIT], end_of_call(model, call) - end_ns,
+		check(model, MR_CONSTRAINT_WAIT, awaited, end_ns, mr_call_end_ns(model, call),
 		      bounds_ns[device]);
 	} else if (is_timed(model, waiting)) {
 		uint32_t other = device_of(model, waiting);
 
-		check(&model->constraints[MR_CONSTRAINT_DEPENDENCY],
-		      model->device_operations.start_ns[waiting] - end_ns,
+		check(model, MR_CONSTRAINT_DEPENDENCY, waiting, end_ns,
+		      model->device_operations.start_ns[waiting],
 		      device == other ? 0 : add_bounds(bounds_ns[device], bounds_ns[other]));
 	}
 }
@@ -128,18 +127,25 @@ static void check_all(struct mr_model *model, const uint64_t *bounds_ns)
 		check_dependency(model, row, bounds_ns);
 }
 
-int mr_constraints_check(struct mr_model *model)
+uint64_t *mr_order_bounds_make(const struct mr_model *model)
 {
 	const struct mr_survey *survey = model->survey;
 	size_t device_count = survey->definitions.devices.count;
 	uint64_t host_ns = mr_clock_max_bound_ns(survey->clocks->user, survey->first_user_ticks,
 						 survey->last_user_ticks);
-	mr_auto(free) uint64_t *bounds_ns = calloc(device_count, sizeof *bounds_ns);
+	uint64_t *bounds_ns = calloc(device_count, sizeof *bounds_ns);
+
+	for (size_t i = 0; bounds_ns && i < device_count; i++)
+		bounds_ns[i] = add_bounds(model->device_clocks[i].bound_ns, host_ns);
+	return bounds_ns;
+}
+
+int mr_constraints_check(struct mr_model *model)
+{
+	mr_auto(free) uint64_t *bounds_ns = mr_order_bounds_make(model);
 
 	if (!bounds_ns)
 		return -ENOMEM;
-	for (size_t i = 0; i < device_count; i++)
-		bounds_ns[i] = add_bounds(model->device_clocks[i].bound_ns, host_ns);
 	check_all(model, bounds_ns);
 	return 0;
 }

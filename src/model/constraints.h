@@ -9,8 +9,9 @@
  *                           3 queued ≤ submitted ≤ start  4          the call that waited for it
  *
  * A constraint is never enforced: times stay as they are. One that is missed by no more than the
- * clocks' bounds is uncertain, by more it is broken. The least slack tells of a constant bias too, which
- * breaks nothing: it should be about as small as a launch is quick.
+ * clocks' bounds is uncertain, by more it is broken, and the operation is flagged (MR_ROW_VIOLATED). The least
+ * slack tells of a constant bias too, which breaks nothing: it should be about as small as a launch is
+ * quick.
  */
 #ifndef MR_MODEL_CONSTRAINTS_H
 #define MR_MODEL_CONSTRAINTS_H
@@ -34,6 +35,10 @@ struct mr_constraint {
 };
 
 struct mr_model;
+
+/* By device: how far apart a time of it and a time of a call must be for their order to be known. NULL
+ * without memory. */
+uint64_t *mr_order_bounds_make(const struct mr_model *model);
 
 /* Fills in model->constraints; all tables are joined and sorted. 0 or -ENOMEM. */
 int mr_constraints_check(struct mr_model *model);

@@ -56,106 +56,120 @@ enum mr_state_reason {
 	TABLE(uring_requests)   \
 	TABLE(migrations)
 
-#define MR_COLUMNS_states(COLUMN)                                                            \
-	COLUMN(uint32_t, track)                                                              \
-	COLUMN(int64_t, start_ns)                                                            \
-	COLUMN(int64_t, duration_ns)                                                         \
-	COLUMN(int64_t, interrupted_ns) /* of RUN: taken by interrupts */                    \
-	COLUMN(uint32_t, cpu) /* runs or waits there; of BLOCKED: ran there; or MR_NO_CPU */ \
-	COLUMN(uint32_t, minor_faults) /* of RUN, while it lasted */                         \
-	COLUMN(uint32_t, system_call)  /* of BLOCKED: row of the call, or MR_NO_ROW */       \
-	COLUMN(uint32_t, wakeup)       /* of BLOCKED: row of what ended it, or MR_NO_ROW */  \
-	COLUMN(uint8_t, state)         /* enum mr_thread_state */                            \
-	COLUMN(uint8_t, reason)        /* enum mr_state_reason */
+#define MR_ABOUT_states                                                                       \
+	"What each thread did. The states of a thread tile its life: there is no gap and no " \
+	"overlap."
+#define MR_COLUMNS_states(COLUMN)                                                   \
+	COLUMN(track, track, "the thread")                                          \
+	COLUMN(time_ns, start_ns, "when it began")                                  \
+	COLUMN(int64_t, duration_ns, "how long it lasted")                          \
+	COLUMN(int64_t, interrupted_ns, "of RUN: taken by interrupts")              \
+	COLUMN(cpu, cpu, "runs or waits there; of BLOCKED: ran there")              \
+	COLUMN(uint32_t, minor_faults, "of RUN: while it lasted")                   \
+	COLUMN(row_of(system_calls), system_call, "of BLOCKED: the call it was in") \
+	COLUMN(row_of(wakeups), wakeup, "of BLOCKED: what ended it")                \
+	COLUMN(one_of(thread_state), state, "what the thread did")                  \
+	COLUMN(one_of(state_reason), reason, "why")
 
-/* Who had a CPU. While no traced thread runs there or wants to, switches are not recorded: where the thread
- * that came is not the one that leaves there is no row, and where it is others may have run in between. */
-#define MR_COLUMNS_cpu_runs(COLUMN)              \
-	COLUMN(uint32_t, track) /* of the CPU */ \
-	COLUMN(int64_t, start_ns)                \
-	COLUMN(int64_t, duration_ns)             \
-	COLUMN(uint32_t, tid)    /* 0: idle */   \
-	COLUMN(uint32_t, thread) /* its track, or MR_NO_TRACK if not traced */
+#define MR_ABOUT_cpu_runs                                                                         \
+	"Who had a CPU. While no traced thread runs there or wants to, nothing is recorded, and " \
+	"others may have run in between."
+#define MR_COLUMNS_cpu_runs(COLUMN)                             \
+	COLUMN(track, track, "of the CPU")                      \
+	COLUMN(time_ns, start_ns, "when it began")              \
+	COLUMN(int64_t, duration_ns, "how long it had the CPU") \
+	COLUMN(tid, tid, "who had it; 0: idle")                 \
+	COLUMN(track, thread, "its track, if it is traced")
 
-#define MR_COLUMNS_wakeups(COLUMN)                                                 \
-	COLUMN(uint32_t, track) /* of the thread that is woken */                  \
-	COLUMN(int64_t, start_ns)                                                  \
-	COLUMN(uint32_t, waker_tid) /* what ran then: the cause in context task */ \
-	COLUMN(uint32_t, waker)     /* its track, or MR_NO_TRACK */                \
-	COLUMN(uint32_t, source)    /* string: timer function, interrupt ... */    \
-	COLUMN(uint8_t, context)    /* enum mr_wake_context */
+#define MR_ABOUT_wakeups "Who woke a thread."
+#define MR_COLUMNS_wakeups(COLUMN)                                         \
+	COLUMN(track, track, "the thread that is woken")                   \
+	COLUMN(time_ns, start_ns, "when")                                  \
+	COLUMN(tid, waker_tid, "what ran then: the cause in context task") \
+	COLUMN(track, waker, "its track, if it is traced")                 \
+	COLUMN(string, source, "timer function, interrupt ...")            \
+	COLUMN(one_of(wake_context), context, "what woke it")
 
-/* Where only calls that block are recorded, a row covers the blocked interval (MR_ROW_BLOCKED). */
-#define MR_COLUMNS_system_calls(COLUMN)                                 \
-	COLUMN(uint32_t, track)                                         \
-	COLUMN(int64_t, start_ns)                                       \
-	COLUMN(int64_t, duration_ns)                                    \
-	COLUMN(int64_t, blocked_ns)  /* of it */                        \
-	COLUMN(int64_t, runnable_ns) /* of it */                        \
-	COLUMN(uint64_t, argument)   /* first one, if it has no file */ \
-	COLUMN(int64_t, result)                                         \
-	COLUMN(uint32_t, number)                                        \
-	COLUMN(uint32_t, file)                                          \
-	COLUMN(uint8_t, operation) /* command of a futex call */        \
-	COLUMN(uint8_t, flags)
+#define MR_ABOUT_system_calls                                                               \
+	"System calls. Where only calls that block are recorded, a row covers the blocked " \
+	"interval and has the flag BLOCKED."
+#define MR_COLUMNS_system_calls(COLUMN)                                \
+	COLUMN(track, track, "thread that called")                     \
+	COLUMN(time_ns, start_ns, "when it began")                     \
+	COLUMN(int64_t, duration_ns, "how long it took")               \
+	COLUMN(int64_t, blocked_ns, "of it")                           \
+	COLUMN(int64_t, runnable_ns, "of it")                          \
+	COLUMN(uint64_t, argument, "the first one, if it has no file") \
+	COLUMN(int64_t, result, "what it returned")                    \
+	COLUMN(system_call, number, "which call")                      \
+	COLUMN(file, file, "that it is about")                         \
+	COLUMN(uint8_t, operation, "command of a futex call")          \
+	COLUMN(row_flags, flags, "what is special about it")
 
-#define MR_COLUMNS_block_io(COLUMN)                                   \
-	COLUMN(uint32_t, track) /* of the thread that submitted it */ \
-	COLUMN(int64_t, start_ns)                                     \
-	COLUMN(int64_t, duration_ns)                                  \
-	COLUMN(int64_t, queue_ns) /* of it, until the disk got it */  \
-	COLUMN(uint64_t, sector)                                      \
-	COLUMN(uint32_t, device) /* major times 2^20 plus minor */    \
-	COLUMN(uint32_t, bytes)                                       \
-	COLUMN(uint32_t, error)    /* 0, or an error number */        \
-	COLUMN(uint8_t, operation) /* enum mr_block_operation */
+#define MR_ABOUT_block_io "Requests to disks."
+#define MR_COLUMNS_block_io(COLUMN)                               \
+	COLUMN(track, track, "thread that submitted it")          \
+	COLUMN(time_ns, start_ns, "when it was submitted")        \
+	COLUMN(int64_t, duration_ns, "until it was complete")     \
+	COLUMN(int64_t, queue_ns, "of it, until the disk got it") \
+	COLUMN(uint64_t, sector, "where on the disk")             \
+	COLUMN(uint32_t, device, "major times 2^20 plus minor")   \
+	COLUMN(uint32_t, bytes, "how much")                       \
+	COLUMN(uint32_t, error, "0, or an error number")          \
+	COLUMN(one_of(block_operation), operation, "what was done")
 
-#define MR_COLUMNS_major_faults(COLUMN) \
-	COLUMN(uint32_t, track)         \
-	COLUMN(int64_t, start_ns)       \
-	COLUMN(int64_t, duration_ns)    \
-	COLUMN(uint64_t, address)
+#define MR_ABOUT_major_faults "Page faults that had to wait for a disk."
+#define MR_COLUMNS_major_faults(COLUMN)                  \
+	COLUMN(track, track, "thread that met it")       \
+	COLUMN(time_ns, start_ns, "when it began")       \
+	COLUMN(int64_t, duration_ns, "how long it took") \
+	COLUMN(uint64_t, address, "that was missing")
 
-#define MR_COLUMNS_interrupts(COLUMN)                              \
-	COLUMN(uint32_t, track) /* of the thread it interrupted */ \
-	COLUMN(int64_t, start_ns)                                  \
-	COLUMN(int64_t, duration_ns)                               \
-	COLUMN(int64_t, self_ns)                                   \
-	COLUMN(uint32_t, parent)                                   \
-	COLUMN(uint32_t, number)                                   \
-	COLUMN(uint8_t, kind) /* enum mr_interrupt_kind */         \
-	COLUMN(uint8_t, flags)
+#define MR_ABOUT_interrupts "Interrupts of a traced thread."
+#define MR_COLUMNS_interrupts(COLUMN)                                           \
+	COLUMN(track, track, "the thread it interrupted")                       \
+	COLUMN(time_ns, start_ns, "when it began")                              \
+	COLUMN(int64_t, duration_ns, "how long it took")                        \
+	COLUMN(int64_t, self_ns, "of it, not spent in interrupts nested in it") \
+	COLUMN(row_of(interrupts), parent, "the one it is nested in")           \
+	COLUMN(uint32_t, number, "of its kind")                                 \
+	COLUMN(one_of(interrupt_kind), kind, "what it is")                      \
+	COLUMN(row_flags, flags, "what is special about it")
 
-#define MR_COLUMNS_socket_bytes(COLUMN) \
-	COLUMN(uint32_t, track)         \
-	COLUMN(int64_t, start_ns)       \
-	COLUMN(uint32_t, file)          \
-	COLUMN(uint32_t, bytes)         \
-	COLUMN(uint8_t, is_receive)
+#define MR_ABOUT_socket_bytes "Bytes sent and received through sockets."
+#define MR_COLUMNS_socket_bytes(COLUMN)                      \
+	COLUMN(track, track, "thread that sent or received") \
+	COLUMN(time_ns, start_ns, "when")                    \
+	COLUMN(file, file, "the socket")                     \
+	COLUMN(uint32_t, bytes, "how many")                  \
+	COLUMN(uint8_t, is_receive, "1: received")
 
-#define MR_COLUMNS_signals(COLUMN)                               \
-	COLUMN(uint32_t, track) /* of the receiver */            \
-	COLUMN(int64_t, start_ns)                                \
-	COLUMN(uint32_t, sender_tid)                             \
-	COLUMN(uint32_t, sender) /* its track, or MR_NO_TRACK */ \
-	COLUMN(uint8_t, signal)                                  \
-	COLUMN(uint8_t, stage) /* enum mr_signal_stage */
+#define MR_ABOUT_signals "Signals to traced threads."
+#define MR_COLUMNS_signals(COLUMN)                          \
+	COLUMN(track, track, "the receiver")                \
+	COLUMN(time_ns, start_ns, "when")                   \
+	COLUMN(tid, sender_tid, "who sent it")              \
+	COLUMN(track, sender, "its track, if it is traced") \
+	COLUMN(uint8_t, signal, "its number")               \
+	COLUMN(one_of(signal_stage), stage, "sent, or delivered")
 
-/* A request has two rows, tied by the request's name: submitted, and complete. */
-#define MR_COLUMNS_uring_requests(COLUMN)                \
-	COLUMN(uint32_t, track)                          \
-	COLUMN(int64_t, start_ns)                        \
-	COLUMN(uint64_t, request)                        \
-	COLUMN(uint64_t, user_data)                      \
-	COLUMN(int64_t, result) /* of a complete one */  \
-	COLUMN(uint32_t, file)  /* of a submitted one */ \
-	COLUMN(uint8_t, opcode) /* of a submitted one */ \
-	COLUMN(uint8_t, is_complete)
+#define MR_ABOUT_uring_requests \
+	"Requests of io_uring. One has two rows, tied by its name: submitted, and complete."
+#define MR_COLUMNS_uring_requests(COLUMN)                           \
+	COLUMN(track, track, "thread that told of it")              \
+	COLUMN(time_ns, start_ns, "when")                           \
+	COLUMN(uint64_t, request, "ties the two rows of a request") \
+	COLUMN(uint64_t, user_data, "that the program gave")        \
+	COLUMN(int64_t, result, "of a complete one")                \
+	COLUMN(file, file, "of a submitted one")                    \
+	COLUMN(uint8_t, opcode, "of a submitted one")               \
+	COLUMN(uint8_t, is_complete, "1: complete; 0: submitted")
 
-#define MR_COLUMNS_migrations(COLUMN) \
-	COLUMN(uint32_t, track)       \
-	COLUMN(int64_t, start_ns)     \
-	COLUMN(uint32_t, from_cpu)    \
-	COLUMN(uint32_t, to_cpu)
+#define MR_ABOUT_migrations "A thread changed its CPU."
+#define MR_COLUMNS_migrations(COLUMN)         \
+	COLUMN(track, track, "the thread")    \
+	COLUMN(time_ns, start_ns, "when")     \
+	COLUMN(cpu, from_cpu, "where it was") \
+	COLUMN(cpu, to_cpu, "where it went")
 
 #endif

@@ -3,13 +3,33 @@
  * What the files that turn events into rows share: where the events being read belong, and what makes
  * nanoseconds of their ticks. One loader reads all streams of a model, one after the other.
  *
- *     model.c      dataflow level, and the order of everything
+ *     model.c      annotations of the dataflow level, and the order of everything
+ *     dataflow.c   frameworks' own tracing
  *     runtime.c    runtime level
  */
 #ifndef MR_MODEL_LOADER_H
 #define MR_MODEL_LOADER_H
 
 #include "model/model.h"
+#include "model/traceme.h"
+
+/* A node is about to run, as TensorFlow's activity watcher says. */
+struct mr_activity_seen {
+	uint32_t process;
+	uint32_t text; /* string */
+	uint64_t run;
+};
+
+/* What the frameworks' own tracing said, while it is being read (dataflow.h). */
+struct mr_dataflow {
+	mr_vec(struct mr_traceme) meanings;   /* of texts, by string; made when first met */
+	mr_vec(struct mr_activity_seen) seen; /* each as often as it was told */
+	struct mr_strings graph_keys;         /* (process, name) → index in graphs */
+	mr_vec(uint32_t) graphs;              /* of the definitions */
+	struct mr_strings node_keys;          /* (graph, name, type) → index in nodes */
+	mr_vec(uint32_t) nodes;               /* of the definitions */
+	uint32_t clock_gap;
+};
 
 /* The size of a kernel launch that is too large for its own event; it comes just before it. */
 struct mr_launch_size {
@@ -25,6 +45,7 @@ struct mr_loader {
 	const struct mr_clock_map *clock; /* of the stream */
 	uint32_t clock_gap;
 	struct mr_launch_size launch_size; /* the last one */
+	struct mr_dataflow dataflow;
 };
 
 struct mr_span {
@@ -61,6 +82,12 @@ static inline struct mr_span mr_loader_span_before(struct mr_loader *loader, uin
 	int64_t start_ns = mr_loader_to_ns(loader, start_ticks);
 	return (struct mr_span){start_ns, end_ns - start_ns};
 }
+
+/* Finds what is nested in what among executions and calls, and their self times. -ENOMEM. */
+int mr_model_nest(struct mr_model *model);
+
+/* Frees what a cut model has of its own besides its tables. */
+void mr_model_free_cut(struct mr_model *cut);
 
 static inline uint32_t mr_loader_find(const struct mr_loader *loader, enum mr_id_kind kind,
 				      uint32_t id)

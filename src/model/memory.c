@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/runtime.h"
+
+#include "base/pages.h"
 #include "model/sort.h"
 
 /* What names a piece of memory while it lives. Frees of a runtime tell the handle alone. */
@@ -104,7 +106,8 @@ static int enter_all(struct ledger *ledger, struct mr_sort_item *order, uint32_t
 int mr_memory_join(struct mr_model *model)
 {
 	uint32_t count = model->memory.table.count;
-	mr_auto(free) struct mr_sort_item *order = malloc((2 * (size_t)count + 1) * sizeof *order);
+	mr_auto(free) struct mr_sort_item *order =
+		mr_allocate_large((2 * (size_t)count + 1) * sizeof *order);
 	mr_auto(free) uint64_t *live_bytes =
 		calloc(2 * model->survey->definitions.devices.count, sizeof *live_bytes);
 	struct ledger ledger = {.model = model, .live_bytes = live_bytes};

@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "import/import.h"
+#include "model/dataflow.h"
+#include "model/index.h"
 #include "model/kernel.h"
 #include "model/loader.h"
 #include "model/nesting.h"
@@ -28,6 +30,7 @@ static int add_execution(struct mr_loader *loader, struct mr_span span, uint32_t
 						.duration_ns = span.duration_ns,
 						.node = find_node(loader, node),
 						.step = step,
+						.done_ns = MR_NO_TIME,
 						.flags = flags});
 }
 
@@ -185,7 +188,8 @@ static int add_row(struct mr_loader *loader, const struct mr_event *event)
 	case MR_EVENT_counter:
 		return add_counter(loader, event);
 	}
-	return mr_runtime_add(loader, event);
+	return event->desc->level == MR_LEVEL_dataflow ? mr_dataflow_add(loader, event)
+						       : mr_runtime_add(loader, event);
 }
 
 /* ---- all streams -------------------------------------------------------------------------------- */
@@ -223,6 +227,11 @@ static int reserve(struct mr_model *model)
 					      counts[MR_EVENT_interval_unfinished]);
 
 	if (result == 0)
+		result = mr_table_reserve(
+			&model->memory.table,
+			counts[MR_EVENT_memory_allocate] + counts[MR_EVENT_memory_free] +
+				counts[MR_EVENT_runtime_allocate] + counts[MR_EVENT_runtime_free]);
+	if (result == 0)
 		result = mr_runtime_start(model);
 	return result;
 }
@@ -236,6 +245,9 @@ static int fill(struct mr_model *model)
 		if (model->trace->streams[i].kind == MR_PACKET_EVENTS &&
 		    model->trace->streams[i].stream_class == MR_STREAM_USER)
 			result = load_stream(&loader, &model->trace->streams[i]);
+	if (result == 0)
+		result = mr_dataflow_join(&loader);
+	mr_dataflow_free(&loader.dataflow);
 	return result;
 }
 
@@ -252,7 +264,7 @@ static int sort(struct mr_model *model)
 	return result;
 }
 
-static int nest(struct mr_model *model)
+int mr_model_nest(struct mr_model *model)
 {
 	const struct mr_node_executions *executions = &model->node_executions;
 	const struct mr_calls *calls = &model->calls;
@@ -274,14 +286,21 @@ static int nest(struct mr_model *model)
 	return result;
 }
 
-static int load_head(struct mr_model *model, const char *path)
+/* The model without survey and rows. */
+static int open_trace(const char *path, struct mr_model **ret_model)
 {
-	int result = mr_import_open(path, &model->trace);
+	mr_auto(model) struct mr_model *model = calloc(1, sizeof *model);
 
+	if (!model)
+		return mr_fail_errno(ENOMEM, "load %s", path);
+#define DESCRIBE_TABLE(name) model->name.table.desc = &mr_##name##_desc;
+	MR_TABLES(DESCRIBE_TABLE)
+#undef DESCRIBE_TABLE
+	int result = mr_import_open(path, &model->trace);
 	if (result == 0)
 		result = mr_manifest_read(path, &model->manifest);
 	if (result == 0)
-		result = mr_survey_make(model->trace, &model->survey);
+		*ret_model = mr_take(model);
 	return result;
 }
 
@@ -298,7 +317,11 @@ static int load_rows(struct mr_model *model)
 	if (result == 0)
 		result = mr_memory_join(model);
 	if (result == 0)
-		result = nest(model);
+		result = mr_model_nest(model);
+	if (result == 0)
+		result = mr_dataflow_link_memory(model);
+	if (result == 0)
+		result = mr_runtime_link_waits(model);
 	if (result == 0)
 		result = mr_kernel_level_link(model);
 	if (result == 0)
@@ -306,16 +329,26 @@ static int load_rows(struct mr_model *model)
 	return result;
 }
 
+static int load_anew(struct mr_model *model)
+{
+	int result = mr_survey_make(model->trace, &model->survey);
+
+	if (result < 0)
+		return result;
+	result = load_rows(model);
+	if (result < 0)
+		return mr_fail_errno(-result, "load %s", model->trace->path);
+	mr_index_save_large(model);
+	return 0;
+}
+
 int mr_model_load_head(const char *path, struct mr_model **ret_model)
 {
-	mr_auto(model) struct mr_model *model = calloc(1, sizeof *model);
+	mr_auto(model) struct mr_model *model = NULL;
+	int result = open_trace(path, &model);
 
-	if (!model)
-		return mr_fail_errno(ENOMEM, "load %s", path);
-#define DESCRIBE_TABLE(name) model->name.table.desc = &mr_##name##_desc;
-	MR_TABLES(DESCRIBE_TABLE)
-#undef DESCRIBE_TABLE
-	int result = load_head(model, path);
+	if (result == 0)
+		result = mr_survey_make(model->trace, &model->survey);
 	if (result == 0)
 		*ret_model = mr_take(model);
 	return result;
@@ -324,15 +357,13 @@ int mr_model_load_head(const char *path, struct mr_model **ret_model)
 int mr_model_load(const char *path, struct mr_model **ret_model)
 {
 	mr_auto(model) struct mr_model *model = NULL;
-	int result = mr_model_load_head(path, &model);
+	int result = open_trace(path, &model);
 
-	if (result < 0)
-		return result;
-	result = load_rows(model);
-	if (result < 0)
-		return mr_fail_errno(-result, "load %s", path);
-	*ret_model = mr_take(model);
-	return 0;
+	if (result == 0 && mr_index_load(model) < 0)
+		result = load_anew(model);
+	if (result == 0)
+		*ret_model = mr_take(model);
+	return result;
 }
 
 void mr_model_free(struct mr_model *model)
@@ -342,9 +373,14 @@ void mr_model_free(struct mr_model *model)
 #define FREE_TABLE(name) mr_table_free(&model->name.table);
 	MR_TABLES(FREE_TABLE)
 #undef FREE_TABLE
-	free(model->device_clocks);
-	mr_survey_free(model->survey);
-	mr_manifest_free(model->manifest);
-	mr_trace_close(model->trace);
+	if (model->whole) {
+		mr_model_free_cut(model);
+	} else {
+		free(model->device_clocks);
+		mr_survey_free(model->survey);
+		mr_manifest_free(model->manifest);
+		mr_trace_close(model->trace);
+		mr_mapping_close(&model->index);
+	}
 	free(model);
 }

@@ -17,6 +17,7 @@
 #include "model/manifest.h"
 #include "model/survey.h"
 #include "model/table.h"
+#include "model/window.h"
 
 struct mr_anomalies {
 	uint64_t overlapping;   /* intervals of one thread that overlap without nesting */
@@ -41,12 +42,15 @@ struct mr_device_clock {
 };
 
 struct mr_model {
+	const struct mr_model *whole; /* that this is a cut of (window.h); NULL: it is no cut */
+	struct mr_part part;          /* of a cut */
 	struct mr_trace *trace;
 	struct mr_survey *survey;
 	struct mr_manifest *manifest;
 	struct mr_anomalies anomalies;
 	struct mr_device_clock *device_clocks; /* by device */
 	struct mr_constraint constraints[MR_CONSTRAINTS];
+	struct mr_mapping index; /* the saved one, if the columns come from there */
 #define MR_MODEL_TABLE(name) struct mr_##name name;
 	MR_TABLES(MR_MODEL_TABLE)
 #undef MR_MODEL_TABLE
@@ -62,6 +66,36 @@ void mr_model_free(struct mr_model *model);
 static inline void mr_cleanup_model(struct mr_model **model)
 {
 	mr_model_free(*model);
+}
+
+/* The model that this is a cut of, or itself. */
+static inline const struct mr_model *mr_model_whole(const struct mr_model *model)
+{
+	return model->whole ? model->whole : model;
+}
+
+/* The row of the whole model's table that a row of a cut model's table came from. */
+static inline uint32_t mr_table_whole_row(const struct mr_table *table, uint32_t row)
+{
+	return table->whole_rows ? table->whole_rows[row] : row;
+}
+
+/* What is looked at: the whole trace, if the model is no cut. */
+static inline struct mr_window mr_model_window(const struct mr_model *model)
+{
+	if (model->whole)
+		return model->part.window;
+	return (struct mr_window){model->survey->first_ns, model->survey->last_ns};
+}
+
+static inline int64_t mr_operation_end_ns(const struct mr_model *model, uint32_t row)
+{
+	return model->device_operations.start_ns[row] + model->device_operations.duration_ns[row];
+}
+
+static inline int64_t mr_call_end_ns(const struct mr_model *model, uint32_t row)
+{
+	return model->calls.start_ns[row] + model->calls.duration_ns[row];
 }
 
 static inline const char *mr_model_text(const struct mr_model *model, uint32_t string)

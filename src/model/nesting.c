@@ -56,3 +56,49 @@ int mr_nest(const struct mr_nesting *rows, uint32_t first, uint32_t end, uint64_
 	mr_vec_free(&open);
 	return result;
 }
+
+static int64_t end_of(const struct mr_nesting *rows, uint32_t row)
+{
+	return rows->start_ns[row] + rows->duration_ns[row];
+}
+
+/* The ends of open intervals never grow from the outermost to the innermost. */
+static uint32_t find_around(const struct mr_nesting *rows, const uint32_t *open, size_t count,
+			    int64_t end_ns)
+{
+	size_t low = 0;
+
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
+
+		if (end_of(rows, open[middle]) >= end_ns)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low ? open[low - 1] : MR_NO_ROW;
+}
+
+int mr_nest_in(const struct mr_nesting *rows, uint32_t first, uint32_t end,
+	       const struct mr_nesting *inner, uint32_t inner_first, uint32_t inner_end,
+	       uint32_t *ret_around)
+{
+	mr_vec(uint32_t) open = {0};
+	int result = 0;
+
+	for (uint32_t row = inner_first; row < inner_end && result == 0; row++) {
+		int64_t start_ns = inner->start_ns[row];
+
+		for (; result == 0 && first < end && rows->start_ns[first] <= start_ns; first++) {
+			while (open.count &&
+			       end_of(rows, open.items[open.count - 1]) < end_of(rows, first))
+				open.count--;
+			result = mr_vec_push(&open, first);
+		}
+		while (open.count && end_of(rows, open.items[open.count - 1]) <= start_ns)
+			open.count--;
+		ret_around[row] = find_around(rows, open.items, open.count, end_of(inner, row));
+	}
+	mr_vec_free(&open);
+	return result;
+}

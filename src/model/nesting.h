@@ -29,4 +29,11 @@ struct mr_nesting {
 /* Rows [first, end) of one track. Adds to *overlaps; 0 or -ENOMEM. */
 int mr_nest(const struct mr_nesting *rows, uint32_t first, uint32_t end, uint64_t *overlaps);
 
+/* For each of the rows [inner_first, inner_end) the innermost of the rows [first, end) of the same track that
+ * encloses it, or MR_NO_ROW: into ret_around, by inner row. Of what overlaps without nesting only the later
+ * counts. O(n log n); 0 or -ENOMEM. */
+int mr_nest_in(const struct mr_nesting *rows, uint32_t first, uint32_t end,
+	       const struct mr_nesting *inner, uint32_t inner_first, uint32_t inner_end,
+	       uint32_t *ret_around);
+
 #endif

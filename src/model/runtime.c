@@ -28,7 +28,9 @@ static struct mr_calls_row start_call(struct mr_loader *loader, const struct mr_
 				     .function =
 					     mr_loader_find(loader, MR_ID_string, call->function),
 				     .correlation = call->correlation,
-				     .operation = MR_NO_ROW};
+				     .operation = MR_NO_ROW,
+				     .awaited = MR_NO_ROW,
+				     .execution = MR_NO_ROW};
 }
 
 static int add_call(struct mr_loader *loader, const struct mr_event *event)
@@ -119,6 +121,8 @@ int mr_runtime_add_unfinished_call(struct mr_loader *loader, struct mr_span span
 				      .function = mr_loader_find(loader, MR_ID_string, function),
 				      .correlation = correlation,
 				      .operation = MR_NO_ROW,
+				      .awaited = MR_NO_ROW,
+				      .execution = MR_NO_ROW,
 				      .flags = MR_ROW_UNFINISHED});
 }
 
@@ -145,6 +149,8 @@ static void place(struct mr_loader *loader, const struct mr_event *event, uint32
 		mr_clocks_find(survey->clocks, survey->definitions.devices.items[device].clock);
 	struct mr_device_clock *used = &loader->model->device_clocks[device];
 
+	row->raw_start = done->start;
+	row->raw_end = done->end;
 	if (!clock || !done->start || !done->end) {
 		row->start_ns = mr_loader_to_ns(loader, event->ticks);
 		row->flags = MR_ROW_UNTIMED;
@@ -156,6 +162,8 @@ static void place(struct mr_loader *loader, const struct mr_event *event, uint32
 	row->duration_ns = span.duration_ns;
 	row->queued_ns = device_ns(used, clock, done->queued);
 	row->submitted_ns = device_ns(used, clock, done->submitted);
+	row->bound_ns =
+		mr_max(mr_clock_bound_ns(clock, done->start), mr_clock_bound_ns(clock, done->end));
 }
 
 static int add_operation(struct mr_loader *loader, const struct mr_event *event)
@@ -167,8 +175,10 @@ static int add_operation(struct mr_loader *loader, const struct mr_event *event)
 		.track = mr_survey_track_of_queue(survey, queue),
 		.queued_ns = MR_NO_TIME,
 		.submitted_ns = MR_NO_TIME,
+		.bound_ns = MR_CLOCK_BOUND_UNKNOWN,
 		.process = loader->process,
 		.call = MR_NO_ROW,
+		.after = MR_NO_ROW,
 		.name = mr_loader_find(loader, MR_ID_string, done->name),
 		.correlation = done->correlation,
 		.bytes = done->bytes,
@@ -199,8 +209,10 @@ static int add_unfinished_operation(struct mr_loader *loader, const struct mr_ev
 			.start_ns = mr_loader_to_ns(loader, event->ticks),
 			.queued_ns = MR_NO_TIME,
 			.submitted_ns = MR_NO_TIME,
+			.bound_ns = MR_CLOCK_BOUND_UNKNOWN,
 			.process = loader->process,
 			.call = MR_NO_ROW,
+			.after = MR_NO_ROW,
 			.name = mr_loader_find(loader, MR_ID_string, open->name),
 			.correlation = open->correlation,
 			.kind = open->kind,
@@ -255,21 +267,32 @@ static int add_free(struct mr_loader *loader, const struct mr_event *event)
 
 /* ---- all events --------------------------------------------------------------------------------- */
 
+int mr_runtime_add_device_clocks(struct mr_model *model, size_t first)
+{
+	size_t device_count = model->survey->definitions.devices.count;
+	struct mr_device_clock *clocks =
+		realloc(model->device_clocks, device_count * sizeof *clocks);
+
+	if (!clocks)
+		return -ENOMEM;
+	for (size_t i = first; i < device_count; i++)
+		clocks[i] = (struct mr_device_clock){.first_ticks = UINT64_MAX};
+	model->device_clocks = clocks;
+	return 0;
+}
+
 int mr_runtime_start(struct mr_model *model)
 {
 	const uint64_t *counts = model->survey->event_counts;
-	size_t device_count = model->survey->definitions.devices.count;
+	int result = mr_runtime_add_device_clocks(model, 0);
 
-	model->device_clocks = calloc(device_count, sizeof *model->device_clocks);
-	if (!model->device_clocks)
-		return -ENOMEM;
-	for (size_t i = 0; i < device_count; i++)
-		model->device_clocks[i].first_ticks = UINT64_MAX;
-	int result = mr_table_reserve(
-		&model->calls.table,
-		counts[MR_EVENT_runtime_call] + counts[MR_EVENT_runtime_call_on] +
-			counts[MR_EVENT_runtime_launch] + counts[MR_EVENT_runtime_launch_kernel] +
-			counts[MR_EVENT_interval_unfinished]);
+	if (result < 0)
+		return result;
+	result = mr_table_reserve(&model->calls.table,
+				  counts[MR_EVENT_runtime_call] + counts[MR_EVENT_runtime_call_on] +
+					  counts[MR_EVENT_runtime_launch] +
+					  counts[MR_EVENT_runtime_launch_kernel] +
+					  counts[MR_EVENT_interval_unfinished]);
 	if (result == 0)
 		result = mr_table_reserve(&model->kernel_launches.table,
 					  counts[MR_EVENT_runtime_launch_kernel]);

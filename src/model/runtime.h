@@ -6,6 +6,8 @@
  *     dependencies ──call──► calls ◄──call── device_operations         joined by (process, correlation),
  *          └───awaited_call──► │ ──operation──►                        never by order or time
  *                              ◄──call── kernel_launches
+ *
+ *     calls ──awaited──► device_operations ──after──► device_operations       what each waited for longest
  */
 #ifndef MR_MODEL_RUNTIME_H
 #define MR_MODEL_RUNTIME_H
@@ -14,6 +16,9 @@
 
 /* Before the first event: makes model->device_clocks and room in the tables. 0 or a negative errno. */
 int mr_runtime_start(struct mr_model *model);
+
+/* Makes room in model->device_clocks for the devices from `first` on, which were defined since. -ENOMEM. */
+int mr_runtime_add_device_clocks(struct mr_model *model, size_t first);
 
 /* Adds what an event of the runtime level says; others say nothing. */
 int mr_runtime_add(struct mr_loader *loader, const struct mr_event *event);
@@ -25,6 +30,10 @@ int mr_runtime_add_unfinished_call(struct mr_loader *loader, struct mr_span span
 /* When all events are read and nothing is sorted: links the tables, adds the operations that were
  * launched and not seen to end, and sorts calls and device_operations. */
 int mr_runtime_join(struct mr_model *model);
+
+/* When all tables are sorted and nested: finds what calls and operations waited for, and in which executions
+ * of nodes calls were made (doc/causes.md says what is what). -ENOMEM. */
+int mr_runtime_link_waits(struct mr_model *model);
 
 /* When all tables are sorted: finds what each free gives back, and the bytes that are live. */
 int mr_memory_join(struct mr_model *model);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/runtime.h"
+
+#include "base/pages.h"
 #include "model/sort.h"
 
 /* ---- (process, correlation) → call ---------------------------------------------------------------- */
@@ -60,9 +62,9 @@ static int make_index(struct mr_model *model, struct call_index *index)
 {
 	size_t room = (size_t)model->calls.table.count + 1;
 	size_t process_count = model->survey->processes.count;
-	mr_auto(free) struct mr_sort_item *sorted = malloc(room * sizeof *sorted);
+	mr_auto(free) struct mr_sort_item *sorted = mr_allocate_large(room * sizeof *sorted);
 
-	index->items = malloc(room * sizeof *index->items);
+	index->items = mr_allocate_large(room * sizeof *index->items);
 	index->first_of_process = calloc(process_count + 2, sizeof *index->first_of_process);
 	if (!sorted || !index->items || !index->first_of_process)
 		return -ENOMEM;
@@ -153,6 +155,8 @@ static int add_operation_of(struct mr_model *model, uint32_t call, uint32_t name
 			.track = mr_survey_track_of_queue(model->survey, calls->queue[call]),
 			.queued_ns = MR_NO_TIME,
 			.submitted_ns = MR_NO_TIME,
+			.bound_ns = MR_CLOCK_BOUND_UNKNOWN,
+			.after = MR_NO_ROW,
 			.process = process_of_call(model, call),
 			.name = name,
 			.correlation = calls->correlation[call],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Stable sorting of (key, index) pairs by key: how rows are put in order and percentiles are found.
- * Linear in the number of pairs; pairs that are in order already cost one look.
+ * Linear in the number of pairs; pairs that are in order already cost one look. And finding in what is sorted.
  */
 #ifndef MR_MODEL_SORT_H
 #define MR_MODEL_SORT_H
@@ -22,5 +22,20 @@ static inline uint64_t mr_sort_key(int64_t value)
 
 /* `scratch` has room for `count` items. */
 void mr_sort(struct mr_sort_item *items, struct mr_sort_item *scratch, size_t count);
+
+/* The first place in [low, high) whose value is larger, or high. The values there are in order. */
+static inline uint32_t mr_find_larger(const int64_t *values, uint32_t low, uint32_t high,
+				      int64_t value)
+{
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (values[middle] <= value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "model/spans.h"
+#include "model/table.h"
 #include "model/task_tracks.h"
 
 /* A clock sample as recorded: the ids mean something in that process only. */
@@ -66,6 +67,7 @@ static int add_track(struct mr_survey *survey, uint32_t process, uint32_t tid)
 		.kind = MR_TRACK_THREAD,
 		.process = process,
 		.tid = tid,
+		.cpu = MR_NO_CPU,
 		.first_ns = INT64_MAX,
 		.last_ns = INT64_MIN,
 	};
@@ -134,6 +136,7 @@ static int add_queue_tracks(struct mr_survey *survey)
 			.kind = MR_TRACK_QUEUE,
 			.process = queue->process,
 			.queue = (uint32_t)i,
+			.cpu = MR_NO_CPU,
 			.name = queue->name,
 			.first_ns = INT64_MAX,
 			.last_ns = INT64_MIN,
@@ -215,16 +218,16 @@ static int note_clock_sample(struct surveyor *surveyor, const struct mr_event *e
 	return mr_vec_push(&surveyor->samples, raw);
 }
 
-static int note_runtime(struct mr_survey *survey, const char *name)
+static int note_text(struct mr_survey *survey, struct mr_texts_seen *seen, const char *text)
 {
 	uint32_t string;
 
-	if (intern(survey, name, &string) < 0)
+	if (intern(survey, text, &string) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < survey->runtimes_seen.count; i++)
-		if (survey->runtimes_seen.items[i] == string)
+	for (size_t i = 0; i < seen->count; i++)
+		if (seen->items[i] == string)
 			return 0;
-	return mr_vec_push(&survey->runtimes_seen, string);
+	return mr_vec_push(seen, string);
 }
 
 /* What has been read of a CPU's stream. */
@@ -288,7 +291,9 @@ static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_
 			       ? 0
 			       : intern(survey, event->text, &survey->tracks.items[track].name);
 	case MR_EVENT_runtime_seen:
-		return note_runtime(survey, event->text);
+		return note_text(survey, &survey->runtimes_seen, event->text);
+	case MR_EVENT_hook_missing:
+		return note_text(survey, &survey->hooks_missing, event->text);
 	case MR_EVENT_clock_sample:
 		return note_clock_sample(surveyor, event, process);
 	case MR_EVENT_loss: {
@@ -460,6 +465,7 @@ void mr_survey_free(struct mr_survey *survey)
 	mr_vec_free(&survey->processes);
 	mr_vec_free(&survey->tracks);
 	mr_vec_free(&survey->runtimes_seen);
+	mr_vec_free(&survey->hooks_missing);
 	mr_strings_free(&survey->process_keys);
 	mr_strings_free(&survey->track_keys);
 	mr_strings_free(&survey->cpu_keys);

@@ -54,10 +54,17 @@ struct mr_track {
 	uint32_t process;
 	uint32_t tid;   /* of a thread */
 	uint32_t queue; /* of a device */
-	uint32_t cpu;   /* its number */
+	uint32_t cpu;   /* its number; MR_NO_CPU of others */
 	uint32_t name;  /* string */
 	int64_t first_ns;
 	int64_t last_ns;
+};
+
+/* Strings, each once; a vector. */
+struct mr_texts_seen {
+	uint32_t *items;
+	size_t count;
+	size_t capacity;
 };
 
 /* Kernel records of a CPU are missing from that time to that. */
@@ -75,7 +82,8 @@ struct mr_survey {
 	mr_vec(struct mr_track) tracks;
 	uint32_t first_queue_track;
 	uint32_t first_cpu_track;
-	mr_vec(uint32_t) runtimes_seen; /* strings, each once */
+	struct mr_texts_seen runtimes_seen;
+	struct mr_texts_seen hooks_missing;
 	struct mr_strings process_keys; /* process number → index */
 	struct mr_strings track_keys;   /* (process, tid) → index */
 	struct mr_strings cpu_keys;     /* number of a CPU → index from first_cpu_track */

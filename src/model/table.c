@@ -1,30 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/table.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "model/sort.h"
 
-#define COLUMN_DESC(type, name) {#name, sizeof(type)},
+#define COLUMN_DESC(type, name, ...) \
+	{#name, sizeof(MR_TYPE_##type), MR_MEANING_##type, "" __VA_ARGS__, 0},
 #define TABLE_DESC(table_name)                                           \
 	static const struct mr_column_desc columns_of_##table_name[] = { \
 		MR_COLUMNS_##table_name(COLUMN_DESC)};                   \
 	const struct mr_table_desc mr_##table_name##_desc = {            \
 		.name = #table_name,                                     \
+		.doc = MR_ABOUT_##table_name,                            \
 		.columns = columns_of_##table_name,                      \
 		.column_count = mr_countof(columns_of_##table_name),     \
 	};
 MR_TABLES(TABLE_DESC)
 
-/* The column pointers of any table. */
-static void **columns_of(struct mr_table *table)
-{
-	return (void **)(table + 1);
-}
-
-static bool is_interval(const struct mr_table *table)
+bool mr_table_is_interval(const struct mr_table *table)
 {
 	return strcmp(table->desc->columns[2].name, "duration_ns") == 0;
 }
@@ -38,8 +34,9 @@ int mr_table_reserve(struct mr_table *table, uint64_t wanted)
 	uint64_t larger = mr_max(wanted, (uint64_t)table->capacity + table->capacity / 2);
 	larger = mr_min(mr_max(larger, UINT64_C(64)), (uint64_t)MR_NO_ROW - 1);
 	for (uint32_t i = 0; i < table->desc->column_count; i++) {
-		void **column = &columns_of(table)[i];
-		void *moved = realloc(*column, larger * table->desc->columns[i].bytes);
+		void **column = &mr_table_columns(table)[i];
+		size_t bytes = larger * table->desc->columns[i].bytes;
+		void *moved = *column ? realloc(*column, bytes) : mr_allocate_large(bytes);
 
 		if (!moved)
 			return -ENOMEM;
@@ -51,11 +48,12 @@ int mr_table_reserve(struct mr_table *table, uint64_t wanted)
 
 void mr_table_free(struct mr_table *table)
 {
-	if (!table->desc)
+	if (!table->desc || table->is_mapped)
 		return;
 	for (uint32_t i = 0; i < table->desc->column_count; i++)
-		free(columns_of(table)[i]);
+		free(mr_table_columns(table)[i]);
 	free(table->first_of_track);
+	free(table->whole_rows);
 }
 
 /* ---- order -------------------------------------------------------------------------------------- */
@@ -143,10 +141,10 @@ static int rearrange(struct mr_table *table, const struct mr_sort_item *items)
 
 	for (uint32_t i = 0; i < table->desc->column_count; i++) {
 		uint32_t bytes = table->desc->columns[i].bytes;
-		void **column = &columns_of(table)[i], *left = *column;
+		void **column = &mr_table_columns(table)[i], *left = *column;
 
 		if (!spares[bytes])
-			spares[bytes] = malloc((size_t)table->capacity * bytes);
+			spares[bytes] = mr_allocate_large((size_t)table->capacity * bytes);
 		if (!spares[bytes]) {
 			result = -ENOMEM;
 			break;
@@ -162,10 +160,11 @@ static int rearrange(struct mr_table *table, const struct mr_sort_item *items)
 
 static int sort_rows(struct mr_table *table, uint32_t track_count, struct mr_sort_item *items)
 {
-	const uint32_t *track = columns_of(table)[0];
-	const int64_t *start = columns_of(table)[1];
-	const int64_t *duration = is_interval(table) ? columns_of(table)[2] : NULL;
-	mr_auto(free) struct mr_sort_item *scratch = malloc(table->count * sizeof *scratch);
+	const uint32_t *track = mr_table_columns(table)[0];
+	const int64_t *start = mr_table_columns(table)[1];
+	const int64_t *duration = mr_table_is_interval(table) ? mr_table_columns(table)[2] : NULL;
+	mr_auto(free) struct mr_sort_item *scratch =
+		mr_allocate_large(table->count * sizeof *scratch);
 	mr_auto(free) uint32_t *first = count_tracks(table, track, track_count);
 	mr_auto(free) uint32_t *next = malloc(((size_t)track_count + 1) * sizeof *next);
 
@@ -183,12 +182,19 @@ static int sort_rows(struct mr_table *table, uint32_t track_count, struct mr_sor
 	return result;
 }
 
+int mr_table_find_tracks(struct mr_table *table, uint32_t track_count)
+{
+	free(table->first_of_track);
+	table->first_of_track = count_tracks(table, mr_table_columns(table)[0], track_count);
+	return table->first_of_track ? 0 : -ENOMEM;
+}
+
 int mr_table_sort(struct mr_table *table, uint32_t track_count)
 {
 	if (table->count == 0) {
 		table->first_of_track = calloc((size_t)track_count + 1, sizeof(uint32_t));
 		return table->first_of_track ? 0 : -ENOMEM;
 	}
-	mr_auto(free) struct mr_sort_item *items = malloc(table->count * sizeof *items);
+	mr_auto(free) struct mr_sort_item *items = mr_allocate_large(table->count * sizeof *items);
 	return items ? sort_rows(table, track_count, items) : -ENOMEM;
 }

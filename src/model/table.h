@@ -20,24 +20,25 @@
 #define MR_MODEL_TABLE_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/macros.h"
+#include "model/column.h"
 #include "model/kernel_columns.h"
-
-#define MR_NO_ROW  UINT32_MAX
-#define MR_NO_TIME INT64_MIN /* a time that was not recorded */
 
 enum mr_row_flags {
 	MR_ROW_UNFINISHED = 1 << 0, /* was open when the recording ended; the end is not real */
 	MR_ROW_OVERLAPS = 1 << 1,   /* cuts into its predecessor on the track instead of nesting */
 	MR_ROW_UNTIMED = 1 << 2,    /* a device operation whose times are not known */
-	MR_ROW_BLOCKED = 1 << 3, /* of a system call only the part in which it blocked is known */
+	MR_ROW_BLOCKED = 1 << 3,  /* of a system call only the part in which it blocked is known */
+	MR_ROW_VIOLATED = 1 << 4, /* a device operation at impossible times (constraints.h) */
+	MR_ROW_CUT = 1 << 5,      /* reaches out of the window (window.h) */
+	MR_ROW_UNPLACED = 1 << 6, /* while loading: the node is not known yet (dataflow.h) */
 };
 
-/* Who tells of memory. What a framework hands out lies in what it got from the runtime: the two
- * must not be added. */
+/* Who tells of memory. */
 enum mr_memory_teller {
 	MR_MEMORY_FRAMEWORK,
 	MR_MEMORY_RUNTIME,
@@ -52,6 +53,7 @@ enum mr_call_role {
 
 #define MR_TABLES(TABLE)         \
 	TABLE(node_executions)   \
+	TABLE(scopes)            \
 	TABLE(node_instants)     \
 	TABLE(steps)             \
 	TABLE(calls)             \
@@ -63,122 +65,153 @@ enum mr_call_role {
 	TABLE(messages)          \
 	MR_KERNEL_TABLES(TABLE)
 
-/* COLUMN(type, name). Every table begins with track and start_ns; a table of
- * intervals goes on with duration_ns. */
-#define MR_COLUMNS_node_executions(COLUMN)                                                \
-	COLUMN(uint32_t, track)                                                           \
-	COLUMN(int64_t, start_ns)                                                         \
-	COLUMN(int64_t, duration_ns)                                                      \
-	COLUMN(int64_t, self_ns) /* not spent in executions nested in it */               \
-	COLUMN(uint32_t, parent) /* row of the execution it is nested in, or MR_NO_ROW */ \
-	COLUMN(uint32_t, node)                                                            \
-	COLUMN(uint32_t, step)                                                            \
-	COLUMN(uint8_t, flags)
+/* MR_ABOUT_... says what a table holds. COLUMN(type, name, "what it says"), with a type of column.h.
+ * Every table begins with track and start_ns; a table of intervals goes on with duration_ns. */
+#define MR_ABOUT_node_executions "Operations of the dataflow graph, each time one was executed."
+#define MR_COLUMNS_node_executions(COLUMN)                                       \
+	COLUMN(track, track, "thread that executed it")                          \
+	COLUMN(time_ns, start_ns, "when it began")                               \
+	COLUMN(int64_t, duration_ns, "how long it took")                         \
+	COLUMN(int64_t, self_ns, "of it, not spent in executions nested in it")  \
+	COLUMN(row_of(node_executions), parent, "the execution it is nested in") \
+	COLUMN(node, node, "what was executed")                                  \
+	COLUMN(uint32_t, step, "number that the program gave")                   \
+	COLUMN(uint64_t, run, "of a function, that it belongs to; 0: none")      \
+	COLUMN(string, shapes, "of its inputs")                                  \
+	COLUMN(time_ns, done_ns, "of an asynchronous one: when it was done")     \
+	COLUMN(row_flags, flags, "what is special about it")
 
-#define MR_COLUMNS_node_instants(COLUMN) \
-	COLUMN(uint32_t, track)          \
-	COLUMN(int64_t, start_ns)        \
-	COLUMN(uint32_t, node)           \
-	COLUMN(uint32_t, step)
+#define MR_ABOUT_scopes                                                                         \
+	"What the framework's own tracing tells besides operations: functions, the executor's " \
+	"runs, iterators, annotations."
+#define MR_COLUMNS_scopes(COLUMN)                                                             \
+	COLUMN(track, track, "thread that told of it")                                        \
+	COLUMN(time_ns, start_ns, "when it began")                                            \
+	COLUMN(int64_t, duration_ns, "how long it took")                                      \
+	COLUMN(int64_t, self_ns, "of it, not spent in scopes nested in it")                   \
+	COLUMN(row_of(scopes), parent, "the scope it is nested in")                           \
+	COLUMN(string, name, "what it is")                                                    \
+	COLUMN(string, detail, "what else is said of it; % stands for a number that varies")  \
+	COLUMN(uint64_t, run, "of a function, that it belongs to; 0: none")                   \
+	COLUMN(uint64_t, key, "the same where it goes on; of an iterator or element its own") \
+	COLUMN(uint64_t, parent_key, "of an iterator: key of the one that it feeds")          \
+	COLUMN(row_flags, flags, "what is special about it")
 
-#define MR_COLUMNS_steps(COLUMN)     \
-	COLUMN(uint32_t, track)      \
-	COLUMN(int64_t, start_ns)    \
-	COLUMN(int64_t, duration_ns) \
-	COLUMN(uint64_t, step)       \
-	COLUMN(uint8_t, flags)
+#define MR_ABOUT_node_instants "Things that happened to a node at one time."
+#define MR_COLUMNS_node_instants(COLUMN)               \
+	COLUMN(track, track, "thread that told of it") \
+	COLUMN(time_ns, start_ns, "when it happened")  \
+	COLUMN(node, node, "what it happened to")      \
+	COLUMN(uint32_t, step, "number that the program gave")
 
+#define MR_ABOUT_steps "Steps of the program: training steps, frames, requests."
+#define MR_COLUMNS_steps(COLUMN)                               \
+	COLUMN(track, track, "thread that told of it")         \
+	COLUMN(time_ns, start_ns, "when it began")             \
+	COLUMN(int64_t, duration_ns, "how long it took")       \
+	COLUMN(uint64_t, step, "number that the program gave") \
+	COLUMN(row_flags, flags, "what is special about it")
+
+#define MR_ABOUT_calls "Calls of a runtime such as OpenCL or CUDA."
 #define MR_COLUMNS_calls(COLUMN)                                                              \
-	COLUMN(uint32_t, track)                                                               \
-	COLUMN(int64_t, start_ns)                                                             \
-	COLUMN(int64_t, duration_ns)                                                          \
-	COLUMN(int64_t, self_ns)                                                              \
-	COLUMN(uint32_t, parent)                                                              \
-	COLUMN(uint32_t, function)    /* string */                                            \
-	COLUMN(uint64_t, correlation) /* the same as that of its device operations */         \
-	COLUMN(int64_t, result)                                                               \
-	COLUMN(uint64_t, object) /* handle of what it is about, as the program sees it */     \
-	COLUMN(uint64_t, bytes)  /* that it is about */                                       \
-	COLUMN(uint32_t, queue)                                                               \
-	COLUMN(uint32_t, operation)  /* first row of what it launched, or MR_NO_ROW */        \
-	COLUMN(uint8_t, role)        /* enum mr_call_role */                                  \
-	COLUMN(uint8_t, kind)        /* enum mr_operation_kind, of a launch */                \
-	COLUMN(uint8_t, is_blocking) /* a launch that returns when the operation has ended */ \
-	COLUMN(uint8_t, flags)
+	COLUMN(track, track, "thread that called")                                            \
+	COLUMN(time_ns, start_ns, "when it began")                                            \
+	COLUMN(int64_t, duration_ns, "how long it took")                                      \
+	COLUMN(int64_t, self_ns, "of it, not spent in calls nested in it")                    \
+	COLUMN(row_of(calls), parent, "the call it is nested in")                             \
+	COLUMN(string, function, "what was called")                                           \
+	COLUMN(uint64_t, correlation, "the same as that of its device operations")            \
+	COLUMN(int64_t, result, "what it returned")                                           \
+	COLUMN(uint64_t, object, "handle of what it is about, as the program sees it")        \
+	COLUMN(uint64_t, bytes, "how much it is about")                                       \
+	COLUMN(queue, queue, "that it gives work to")                                         \
+	COLUMN(row_of(device_operations), operation, "the first that it launched")            \
+	COLUMN(row_of(device_operations), awaited, "that it waits for, and that ends last")   \
+	COLUMN(row_of(node_executions), execution, "the innermost that encloses it")          \
+	COLUMN(one_of(call_role), role, "what it is to the device")                           \
+	COLUMN(one_of(operation_kind), kind, "of a launch: what it launches")                 \
+	COLUMN(uint8_t, is_blocking, "1: a launch that returns when the operation has ended") \
+	COLUMN(row_flags, flags, "what is special about it")
 
-/* What a launch of a kernel says besides the call. */
-#define MR_COLUMNS_kernel_launches(COLUMN)                     \
-	COLUMN(uint32_t, track)                                \
-	COLUMN(int64_t, start_ns)                              \
-	COLUMN(uint64_t, correlation)                          \
-	COLUMN(uint32_t, call) /* row, or MR_NO_ROW */         \
-	COLUMN(uint32_t, name) /* string */                    \
-	COLUMN(uint64_t, global_x)                             \
-	COLUMN(uint64_t, global_y)                             \
-	COLUMN(uint64_t, global_z)                             \
-	COLUMN(uint32_t, local_x) /* 0: left to the runtime */ \
-	COLUMN(uint32_t, local_y)                              \
-	COLUMN(uint32_t, local_z)
+#define MR_ABOUT_kernel_launches "What a launch of a kernel says besides the call."
+#define MR_COLUMNS_kernel_launches(COLUMN)                              \
+	COLUMN(track, track, "thread that launched it")                 \
+	COLUMN(time_ns, start_ns, "when it was launched")               \
+	COLUMN(uint64_t, correlation, "the same as that of its call")   \
+	COLUMN(row_of(calls), call, "the call that launched it")        \
+	COLUMN(string, name, "of the kernel")                           \
+	COLUMN(uint64_t, global_x, "work items")                        \
+	COLUMN(uint64_t, global_y, "work items")                        \
+	COLUMN(uint64_t, global_z, "work items")                        \
+	COLUMN(uint32_t, local_x, "of a group; 0: left to the runtime") \
+	COLUMN(uint32_t, local_y, "of a group")                         \
+	COLUMN(uint32_t, local_z, "of a group")
 
-/* One that is unfinished or untimed stands where it was launched, and has no duration: when it ran
- * is not known. */
-#define MR_COLUMNS_device_operations(COLUMN)                            \
-	COLUMN(uint32_t, track) /* of the queue */                      \
-	COLUMN(int64_t, start_ns)                                       \
-	COLUMN(int64_t, duration_ns)                                    \
-	COLUMN(int64_t, queued_ns)                                      \
-	COLUMN(int64_t, submitted_ns)                                   \
-	COLUMN(uint32_t, process) /* that launched it */                \
-	COLUMN(uint32_t, call)    /* row of the launch, or MR_NO_ROW */ \
-	COLUMN(uint32_t, name)    /* string */                          \
-	COLUMN(uint64_t, correlation)                                   \
-	COLUMN(uint64_t, bytes)                                         \
-	COLUMN(uint8_t, kind) /* enum mr_operation_kind */              \
-	COLUMN(uint8_t, flags)
+#define MR_ABOUT_device_operations                                                               \
+	"Kernels, copies and fills of a device. One that is unfinished or untimed stands where " \
+	"it was launched, and has no duration: when it ran is not known."
+#define MR_COLUMNS_device_operations(COLUMN)                                              \
+	COLUMN(track, track, "of the queue")                                              \
+	COLUMN(time_ns, start_ns, "when the device began it")                             \
+	COLUMN(int64_t, duration_ns, "how long it took")                                  \
+	COLUMN(time_ns, queued_ns, "when the program gave it to the runtime")             \
+	COLUMN(time_ns, submitted_ns, "when the runtime gave it to the device")           \
+	COLUMN(uint64_t, raw_start, "ticks of the device's clock")                        \
+	COLUMN(uint64_t, raw_end, "ticks of the device's clock")                          \
+	COLUMN(bound_ns, bound_ns, "its times are exact to that")                         \
+	COLUMN(process, process, "that launched it")                                      \
+	COLUMN(row_of(calls), call, "the call that launched it")                          \
+	COLUMN(row_of(device_operations), after, "that it waits for, and that ends last") \
+	COLUMN(string, name, "of the kernel, or what it is")                              \
+	COLUMN(uint64_t, correlation, "the same as that of its call")                     \
+	COLUMN(uint64_t, bytes, "that it moved")                                          \
+	COLUMN(one_of(operation_kind), kind, "what it is")                                \
+	COLUMN(row_flags, flags, "what is special about it")
 
-/* A launch or another call waits for an operation. */
-#define MR_COLUMNS_dependencies(COLUMN)                                              \
-	COLUMN(uint32_t, track)                                                      \
-	COLUMN(int64_t, start_ns)                                                    \
-	COLUMN(uint64_t, correlation)  /* of the one that waits */                   \
-	COLUMN(uint64_t, awaited)      /* correlation of what it waits for */        \
-	COLUMN(uint32_t, call)         /* row of the one that waits, or MR_NO_ROW */ \
-	COLUMN(uint32_t, awaited_call) /* row of the launch of what it waits for, or MR_NO_ROW */
+#define MR_ABOUT_dependencies "A launch or another call waits for an operation."
+#define MR_COLUMNS_dependencies(COLUMN)                                             \
+	COLUMN(track, track, "thread that told of it")                              \
+	COLUMN(time_ns, start_ns, "when it was told")                               \
+	COLUMN(uint64_t, correlation, "of the one that waits")                      \
+	COLUMN(uint64_t, awaited, "correlation of what it waits for; 0: its queue") \
+	COLUMN(row_of(calls), call, "the one that waits")                           \
+	COLUMN(row_of(calls), awaited_call, "the launch of what it waits for")
 
-#define MR_COLUMNS_counters(COLUMN)         \
-	COLUMN(uint32_t, track)             \
-	COLUMN(int64_t, start_ns)           \
-	COLUMN(uint32_t, name) /* string */ \
-	COLUMN(int64_t, value)
+#define MR_ABOUT_counters "Values that change with time."
+#define MR_COLUMNS_counters(COLUMN)                    \
+	COLUMN(track, track, "thread that told of it") \
+	COLUMN(time_ns, start_ns, "when")              \
+	COLUMN(string, name, "of the counter")         \
+	COLUMN(int64_t, value, "that it then had")
 
-#define MR_COLUMNS_memory(COLUMN)                                                                 \
-	COLUMN(uint32_t, track)                                                                   \
-	COLUMN(int64_t, start_ns)                                                                 \
-	COLUMN(uint32_t, device)                                                                  \
-	COLUMN(uint32_t, allocator) /* string */                                                  \
-	COLUMN(uint32_t, node)                                                                    \
-	COLUMN(uint64_t, address) /* or handle */                                                 \
-	COLUMN(uint64_t, parent)  /* address of what it is a part of; 0: it is its own */         \
-	COLUMN(uint64_t, bytes)   /* of a free: what it gives back, if its allocation is known */ \
-	COLUMN(uint64_t, live_bytes) /* then held on the device, by the same teller */            \
-	COLUMN(uint8_t, teller)      /* enum mr_memory_teller */                                  \
-	COLUMN(uint8_t, is_free)
+#define MR_ABOUT_memory                                                                         \
+	"Memory that was handed out or given back. What a framework hands out lies in what it " \
+	"got from the runtime: the two must not be added."
+#define MR_COLUMNS_memory(COLUMN)                                                            \
+	COLUMN(track, track, "thread that did it")                                           \
+	COLUMN(time_ns, start_ns, "when")                                                    \
+	COLUMN(device, device, "where the memory is")                                        \
+	COLUMN(string, allocator, "who handed it out")                                       \
+	COLUMN(node, node, "for what")                                                       \
+	COLUMN(uint64_t, address, "or handle")                                               \
+	COLUMN(uint64_t, parent, "address of what it is a part of; 0: it is its own")        \
+	COLUMN(uint64_t, bytes, "of a free: what it gives back, if its allocation is known") \
+	COLUMN(uint64_t, live_bytes, "then held on the device, by the same teller")          \
+	COLUMN(one_of(memory_teller), teller, "who tells of it")                             \
+	COLUMN(uint8_t, is_free, "1: given back")
 
-#define MR_COLUMNS_messages(COLUMN)            \
-	COLUMN(uint32_t, track)                \
-	COLUMN(int64_t, start_ns)              \
-	COLUMN(uint32_t, channel) /* string */ \
-	COLUMN(uint64_t, key)                  \
-	COLUMN(uint64_t, bytes)                \
-	COLUMN(uint8_t, is_receive)
-
-struct mr_column_desc {
-	const char *name;
-	uint32_t bytes; /* of one value */
-};
+#define MR_ABOUT_messages "Messages between threads, sent and received."
+#define MR_COLUMNS_messages(COLUMN)                             \
+	COLUMN(track, track, "thread that sent or received it") \
+	COLUMN(time_ns, start_ns, "when")                       \
+	COLUMN(string, channel, "through what")                 \
+	COLUMN(uint64_t, key, "the same at both ends")          \
+	COLUMN(uint64_t, bytes, "its length")                   \
+	COLUMN(uint8_t, is_receive, "1: received")
 
 struct mr_table_desc {
 	const char *name;
+	const char *doc;
 	const struct mr_column_desc *columns;
 	uint32_t column_count;
 };
@@ -187,9 +220,20 @@ struct mr_table_desc {
 struct mr_table {
 	const struct mr_table_desc *desc;
 	uint32_t *first_of_track; /* NULL until sorted */
+	uint32_t *whole_rows;     /* of a cut (window.h): where the rows come from; else NULL */
 	uint32_t count;
 	uint32_t capacity;
+	bool is_mapped; /* from the saved index (index.h): nothing of it may be written or freed */
 };
+
+/* The column pointers of any table, in the order of its description. */
+static inline void **mr_table_columns(struct mr_table *table)
+{
+	return (void **)(table + 1);
+}
+
+/* Has the table durations? */
+bool mr_table_is_interval(const struct mr_table *table);
 
 /* Makes room for `wanted` rows in all: 0, -ENOMEM, or -EOVERFLOW beyond 2^32 - 2 rows. */
 int mr_table_reserve(struct mr_table *table, uint64_t wanted);
@@ -197,14 +241,17 @@ int mr_table_reserve(struct mr_table *table, uint64_t wanted);
 /* Puts the rows in order. After -ENOMEM the table is good only for mr_table_free(). */
 int mr_table_sort(struct mr_table *table, uint32_t track_count);
 
+/* Fills in first_of_track of rows that are in order. -ENOMEM. */
+int mr_table_find_tracks(struct mr_table *table, uint32_t track_count);
+
 void mr_table_free(struct mr_table *table);
 
 /* struct mr_steps { struct mr_table table; uint32_t *track; ... };    struct mr_steps_row {...};
  * extern const struct mr_table_desc mr_steps_desc;
  * int mr_steps_append(struct mr_steps *, struct mr_steps_row);                                    */
-#define MR_COLUMN_POINTER(type, name) type *name;
-#define MR_COLUMN_VALUE(type, name)   type name;
-#define MR_COLUMN_STORE(type, name)   columns->name[at] = row.name;
+#define MR_COLUMN_POINTER(type, name, ...) MR_TYPE_##type *name;
+#define MR_COLUMN_VALUE(type, name, ...)   MR_TYPE_##type name;
+#define MR_COLUMN_STORE(type, name, ...)   columns->name[at] = row.name;
 #define MR_TABLE_TYPES(name)                                                              \
 	struct mr_##name {                                                                \
 		struct mr_table table;                                                    \

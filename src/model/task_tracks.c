@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "model/sort.h"
+#include "model/table.h"
 
 enum {
 	AMBIGUOUS = MR_NO_TRACK - 1 /* as a task's track, while tasks are joined */
@@ -261,6 +262,7 @@ static int add_track(struct mr_survey *survey, struct mr_task *task)
 		.kind = MR_TRACK_THREAD,
 		.process = process,
 		.tid = task->inner_tid,
+		.cpu = MR_NO_CPU,
 		.name = task->name,
 		.first_ns = task->begin_ns,
 		.last_ns = task->end_ns,

@@ -172,11 +172,13 @@ static int give_name(struct builder *builder, uint32_t tid, int64_t ns, uint32_t
 	return mr_vec_push(&builder->tasks->names, ((struct mr_task_name){tid, name, ns}));
 }
 
-static uint32_t program_of(struct builder *builder, uint32_t tid)
+static uint32_t last_task_of(struct builder *builder, uint32_t tid)
 {
-	uint32_t task =
-		tid < builder->tasks->tid_limit ? holder_of(builder, tid)->task : MR_NO_TASK;
+	return tid < builder->tasks->tid_limit ? holder_of(builder, tid)->task : MR_NO_TASK;
+}
 
+static uint32_t program_of(const struct builder *builder, uint32_t task)
+{
 	return task == MR_NO_TASK ? UINT32_MAX : builder->tasks->list.items[task].program;
 }
 
@@ -184,7 +186,8 @@ static int note_fork(struct builder *builder, const struct mr_task_record *recor
 {
 	uint32_t pid = record->pid < builder->tasks->tid_limit ? record->pid : record->tid;
 	uint32_t next = (uint32_t)builder->tasks->programs.count;
-	uint32_t parent = program_of(builder, record->other_tid);
+	uint32_t maker = last_task_of(builder, record->other_tid);
+	uint32_t parent = program_of(builder, maker);
 
 	if (pid == record->tid || holder_of(builder, pid)->program == UINT32_MAX) {
 		struct mr_program program = {.pid = pid,
@@ -196,7 +199,8 @@ static int note_fork(struct builder *builder, const struct mr_task_record *recor
 	}
 	struct mr_task task = {.inner_tid = record->inner_tid,
 			       .program = holder_of(builder, pid)->program,
-			       .previous = MR_NO_TASK};
+			       .previous = MR_NO_TASK,
+			       .parent = is_open(builder, maker) ? maker : MR_NO_TASK};
 	if (begin_task(builder, record->tid, record->ns, task) < 0)
 		return -ENOMEM;
 	return give_name(builder, record->tid, record->ns, record->text);
@@ -214,7 +218,7 @@ static int note_exec(struct builder *builder, const struct mr_task_record *recor
 				     .parent = next,
 				     .previous = next,
 				     .command = record->text};
-	struct mr_task task = {.program = next, .previous = MR_NO_TASK};
+	struct mr_task task = {.program = next, .previous = MR_NO_TASK, .parent = MR_NO_TASK};
 
 	if (is_open(builder, old->task)) {
 		uint32_t replaced = tasks->list.items[old->task].program;

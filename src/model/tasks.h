@@ -36,6 +36,7 @@ struct mr_task {
 	uint32_t inner_tid;
 	uint32_t program;  /* of mr_tasks.programs */
 	uint32_t previous; /* task of the same thread before its exec, or MR_NO_TASK */
+	uint32_t parent;   /* task that made it, or MR_NO_TASK */
 	uint32_t name;     /* string: what it was called for most of its life */
 	uint32_t track;
 	int64_t begin_ns;

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Keeps data structures in a file. What is kept is said once, by a function that goes through the members
+ * and serves both ways: it writes them out, or fills them in.
+ *
+ *     ┌──────────┬──────────────┬──────────────┬─────┬──────────────────────────┐
+ *     │ heading  │ column       │ column       │ ... │ head: everything else    │
+ *     └──────────┴──────────────┴──────────────┴─────┴──────────────────────────┘
+ *     0          a page         pages                 heading.head_offset    heading.file_bytes
+ *
+ * Columns are large: they are neither copied nor looked at, only found in the mapped file. The rest is
+ * copied into memory of its own, to be freed as usual, and protected by a hash. Numbers stand as
+ * the machine has them.
+ *
+ * After a failure the functions do nothing: look at `error` once, at the end. What was read then is good
+ * only for being freed.
+ */
+#ifndef MR_MODEL_ARCHIVE_H
+#define MR_MODEL_ARCHIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/mapping.h"
+#include "base/strings.h"
+#include "base/vector.h"
+
+struct mr_archive_column {
+	const void *bytes;
+	uint64_t size;
+	uint64_t offset;
+};
+
+struct mr_archive {
+	bool is_reading;
+	int error; /* 0 or a negative errno */
+
+	/* Writing. */
+	mr_vec(uint8_t) head;
+	mr_vec(struct mr_archive_column) columns;
+	uint64_t file_bytes; /* columns so far */
+
+	/* Reading. */
+	struct mr_mapping file;
+	size_t position; /* in the file */
+	size_t end;
+};
+
+/* A zeroed archive is not ready: one of these makes it so. */
+void mr_archive_start_writing(struct mr_archive *archive);
+
+/* Borrows the mapping. -EBADMSG if it is none of these files, or damaged. */
+int mr_archive_start_reading(struct mr_archive *archive, const struct mr_mapping *file);
+
+void mr_archive_end(struct mr_archive *archive);
+
+/* Of what was gone through: how large the file will be; writes it. -EIO. */
+uint64_t mr_archive_file_bytes(const struct mr_archive *archive);
+int mr_archive_write(const struct mr_archive *archive, FILE *file);
+
+/* Plain values that stand where they are. */
+void mr_archive_plain(struct mr_archive *archive, void *bytes, size_t size);
+
+/* An array of plain values; made by malloc() when read, NULL where there are none. */
+void mr_archive_array(struct mr_archive *archive, void **items, size_t count, size_t item_bytes);
+
+void mr_archive_strings(struct mr_archive *archive, struct mr_strings *strings);
+
+/* Read, it is in the mapping; NULL where it is empty. */
+void mr_archive_column(struct mr_archive *archive, void **column, uint64_t size);
+
+/* A vector (base/vector.h) of plain values. */
+#define mr_archive_vec(archive, vector)                                                 \
+	do {                                                                            \
+		mr_archive_plain((archive), &(vector)->count, sizeof(vector)->count);   \
+		mr_archive_array((archive), (void **)&(vector)->items, (vector)->count, \
+				 sizeof *(vector)->items);                              \
+		if ((archive)->is_reading)                                              \
+			(vector)->capacity = (vector)->count =                          \
+				(vector)->items ? (vector)->count : 0;                  \
+	} while (0)
+
+#endif

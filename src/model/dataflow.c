@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/dataflow.h"
+
+#include <string.h>
+
+#include "model/nesting.h"
+
+static struct mr_strings *strings_of(struct mr_loader *loader)
+{
+	return &loader->model->survey->definitions.strings;
+}
+
+static int intern(struct mr_loader *loader, struct mr_slice slice, uint32_t *ret_string)
+{
+	return mr_strings_intern(strings_of(loader), slice.at, slice.length, ret_string);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+static int read_text(struct mr_loader *loader, const char *text, struct mr_traceme *ret_meaning)
+{
+	struct mr_traceme_parts parts;
+
+	mr_traceme_read(text, ret_meaning, &parts);
+	int result = intern(loader, parts.name, &ret_meaning->name);
+	if (result == 0)
+		result = intern(loader, parts.type, &ret_meaning->type);
+	if (result == 0)
+		result = intern(loader, parts.detail, &ret_meaning->detail);
+	if (result == 0)
+		result = intern(loader, parts.channel, &ret_meaning->channel);
+	return result;
+}
+
+/* What an interned text means: read once. */
+static int find_meaning(struct mr_loader *loader, uint32_t string, struct mr_traceme *ret_meaning)
+{
+	struct mr_dataflow *dataflow = &loader->dataflow;
+	int result = 0;
+
+	while (result == 0 && dataflow->meanings.count <= string)
+		result = mr_vec_push(&dataflow->meanings, (struct mr_traceme){0});
+	if (result < 0)
+		return result;
+	if (dataflow->meanings.items[string].kind == MR_TRACEME_NOT_READ)
+		result = read_text(loader, mr_strings_text(strings_of(loader), string),
+				   &dataflow->meanings.items[string]);
+	*ret_meaning = dataflow->meanings.items[string];
+	return result;
+}
+
+/* What an event says besides its text. */
+struct told {
+	struct mr_span span;
+	uint64_t numbers[MR_TRACEME_NUMBERS];
+};
+
+static uint64_t number_at(const struct told *told, uint8_t place)
+{
+	return place == MR_TRACEME_NONE ? 0 : told->numbers[place];
+}
+
+/* Until all scopes are known the node is only the operation's text: its place in the meanings. */
+static int add_operation(struct mr_loader *loader, const struct told *told, uint32_t text,
+			 const struct mr_traceme *meaning)
+{
+	return mr_node_executions_append(
+		&loader->model->node_executions,
+		(struct mr_node_executions_row){.track = loader->track,
+						.start_ns = told->span.start_ns,
+						.duration_ns = told->span.duration_ns,
+						.node = text,
+						.shapes = meaning->detail,
+						.done_ns = MR_NO_TIME,
+						.flags = MR_ROW_UNPLACED});
+}
+
+static int add_scope(struct mr_loader *loader, const struct told *told,
+		     const struct mr_traceme *meaning)
+{
+	return mr_scopes_append(
+		&loader->model->scopes,
+		(struct mr_scopes_row){.track = loader->track,
+				       .start_ns = told->span.start_ns,
+				       .duration_ns = told->span.duration_ns,
+				       .name = meaning->name,
+				       .detail = meaning->detail,
+				       .run = number_at(told, meaning->run),
+				       .key = number_at(told, meaning->key),
+				       .parent_key = number_at(told, meaning->parent_key)});
+}
+
+static int add_step(struct mr_loader *loader, const struct told *told,
+		    const struct mr_traceme *meaning)
+{
+	return mr_steps_append(&loader->model->steps,
+			       (struct mr_steps_row){.track = loader->track,
+						     .start_ns = told->span.start_ns,
+						     .duration_ns = told->span.duration_ns,
+						     .step = number_at(told, meaning->step)});
+}
+
+static int add_traceme(struct mr_loader *loader, const struct told *told, uint32_t text)
+{
+	struct mr_traceme meaning;
+	int result = find_meaning(loader, text, &meaning);
+
+	if (result < 0)
+		return result;
+	if (meaning.kind == MR_TRACEME_OPERATION)
+		return add_operation(loader, told, text, &meaning);
+	if (meaning.kind == MR_TRACEME_STEP)
+		result = add_step(loader, told, &meaning);
+	return result < 0 ? result : add_scope(loader, told, &meaning);
+}
+
+/* Allocators that tell of themselves: those of devices. Of the CPU's the hook knows more. */
+static int add_memory(struct mr_loader *loader, const struct told *told, const char *text,
+		      bool is_free)
+{
+	struct mr_slice name = mr_traceme_value(text, "allocator_name");
+	uint64_t bytes = mr_slice_number(mr_traceme_value(text, "allocation_bytes"));
+	uint32_t allocator;
+
+	if (mr_slice_is(name, "mklcpu") || mr_slice_is(name, "cpu"))
+		return 0;
+	int result = intern(loader, name, &allocator);
+	if (result < 0)
+		return result;
+	return mr_memory_append(
+		&loader->model->memory,
+		(struct mr_memory_row){.track = loader->track,
+				       .start_ns = told->span.start_ns,
+				       .allocator = allocator,
+				       .address = mr_slice_number(mr_traceme_value(text, "addr")),
+				       .bytes = is_free ? 0 : bytes,
+				       .is_free = is_free});
+}
+
+static bool begins_with(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+	size_t length = strlen(text);
+
+	return length >= strlen(ending) && strcmp(text + length - strlen(ending), ending) == 0;
+}
+
+static int add_text(struct mr_loader *loader, const struct told *told, const char *text)
+{
+	uint32_t string;
+
+	if (begins_with(text, "MemoryAllocation#"))
+		return add_memory(loader, told, text, false);
+	if (begins_with(text, "MemoryDeallocation#"))
+		return add_memory(loader, told, text, true);
+	int result = mr_strings_intern(strings_of(loader), text, strlen(text), &string);
+	return result < 0 ? result : add_traceme(loader, told, string);
+}
+
+/* False, and counted, if the times cannot be placed: halves of what other threads complete, too. */
+static bool place(struct mr_loader *loader, int64_t start, int64_t end, struct mr_span *ret_span)
+{
+	const struct mr_clock_map *map =
+		mr_clocks_find(loader->model->survey->clocks, MR_trace_clock_realtime);
+
+	if (!map || start <= 0 || end <= 0) {
+		loader->model->anomalies.unplaced++;
+		return false;
+	}
+	uint32_t *gap = &loader->dataflow.clock_gap;
+	*ret_span = mr_loader_span(loader, mr_clock_to_ns_near(map, (uint64_t)start, gap),
+				   mr_clock_to_ns_near(map, (uint64_t)end, gap));
+	return true;
+}
+
+static int add_eager(struct mr_loader *loader, const struct mr_event *event)
+{
+	const struct mr_event_eager_operation *operation = event->payload;
+	struct mr_span span = mr_loader_span_before(loader, event->ticks,
+						    mr_u48_value(operation->duration_ticks));
+	uint32_t node;
+	int result = mr_dataflow_find_eager(
+		loader, mr_loader_find(loader, MR_ID_string, operation->name),
+		mr_loader_find(loader, MR_ID_string, operation->device), &node);
+
+	if (result < 0)
+		return result;
+	return mr_node_executions_append(
+		&loader->model->node_executions,
+		(struct mr_node_executions_row){.track = loader->track,
+						.start_ns = span.start_ns,
+						.duration_ns = span.duration_ns,
+						.node = node,
+						.done_ns = MR_NO_TIME});
+}
+
+static int add_activity(struct mr_loader *loader, const struct mr_event_activity *activity)
+{
+	return mr_vec_push(&loader->dataflow.seen,
+			   ((struct mr_activity_seen){
+				   .process = loader->process,
+				   .text = mr_loader_find(loader, MR_ID_string, activity->text),
+				   .run = activity->run}));
+}
+
+int mr_dataflow_add(struct mr_loader *loader, const struct mr_event *event)
+{
+	struct told told = {0};
+
+	switch (event->desc->id) {
+	case MR_EVENT_traceme: {
+		const struct mr_event_traceme *plain = event->payload;
+
+		if (!place(loader, plain->start, plain->end, &told.span))
+			return 0;
+		return add_traceme(loader, &told,
+				   mr_loader_find(loader, MR_ID_string, plain->text));
+	}
+	case MR_EVENT_traceme_numbers: {
+		const struct mr_event_traceme_numbers *with = event->payload;
+
+		if (!place(loader, with->start, with->end, &told.span))
+			return 0;
+		told.numbers[0] = with->first;
+		told.numbers[1] = with->second;
+		told.numbers[2] = with->third;
+		told.numbers[3] = with->fourth;
+		return add_traceme(loader, &told, mr_loader_find(loader, MR_ID_string, with->text));
+	}
+	case MR_EVENT_traceme_text: {
+		const struct mr_event_traceme_text *text = event->payload;
+
+		if (!place(loader, text->start, text->end, &told.span))
+			return 0;
+		return add_text(loader, &told, event->text);
+	}
+	case MR_EVENT_eager_operation:
+		return add_eager(loader, event);
+	case MR_EVENT_activity:
+		return add_activity(loader, event->payload);
+	}
+	return 0;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------ */
+
+struct run_key {
+	uint64_t run;
+	uint64_t process;
+};
+
+uint32_t mr_runs_find(const struct mr_runs *runs, uint32_t process, uint64_t run)
+{
+	const struct run_key key = {run, process};
+	uint32_t number;
+
+	return mr_strings_find(&runs->keys, &key, sizeof key, &number)
+		       ? runs->functions.items[number]
+		       : 0;
+}
+
+/* The first name stays: later ones tell of parts of it. */
+static int set_function(struct mr_runs *runs, uint32_t process, uint64_t run, uint32_t function)
+{
+	const struct run_key key = {run, process};
+	uint32_t count = mr_strings_count(&runs->keys);
+	uint32_t number;
+	int result = mr_strings_intern(&runs->keys, &key, sizeof key, &number);
+
+	if (result == 0 && number == count)
+		return mr_vec_push(&runs->functions, function);
+	if (result == 0 && runs->functions.items[number] == 0)
+		runs->functions.items[number] = function;
+	return result;
+}
+
+static struct mr_nesting scopes_nesting(const struct mr_scopes *scopes)
+{
+	return (struct mr_nesting){scopes->start_ns, scopes->duration_ns, scopes->self_ns,
+				   scopes->parent, scopes->flags};
+}
+
+/* What a scope says about the function that runs in it: a string, or 0. */
+static int function_of_scope(struct mr_loader *loader, uint32_t row, uint32_t *ret_function)
+{
+	static const char local[] = "EagerLocalExecute: ";
+	const struct mr_scopes *scopes = &loader->model->scopes;
+	const char *name = mr_model_text(loader->model, scopes->name[row]);
+
+	*ret_function = 0;
+	if (begins_with(name, local))
+		return intern(loader,
+			      (struct mr_slice){name + strlen(local), strlen(name) - strlen(local)},
+			      ret_function);
+	if (begins_with(name, "Iterator::") || begins_with(name, "SessionRun") ||
+	    begins_with(name, "RunGraph") || ends_with(name, "Produce"))
+		*ret_function = scopes->name[row]; /* of tf.data: what calls the function */
+	return 0;
+}
+
+/* The run that a scope belongs to: its own, or that of the first around it that has one. */
+static uint64_t run_around(const struct mr_scopes *scopes, uint32_t row)
+{
+	for (; row != MR_NO_ROW; row = scopes->parent[row])
+		if (scopes->run[row])
+			return scopes->run[row];
+	return 0;
+}
+
+/* Scopes stand in order of time on each thread, so what is around one is known before it. */
+static int find_function(struct mr_loader *loader, struct mr_runs *runs, uint32_t row)
+{
+	const struct mr_scopes *scopes = &loader->model->scopes;
+	uint32_t process = loader->model->survey->tracks.items[scopes->track[row]].process;
+	uint64_t run = scopes->run[row];
+	uint32_t function = 0;
+	int result = function_of_scope(loader, row, &function);
+
+	for (uint32_t at = scopes->parent[row]; result == 0 && !function && at != MR_NO_ROW;
+	     at = scopes->parent[at]) {
+		result = function_of_scope(loader, at, &function);
+		if (!function && scopes->run[at] && scopes->run[at] != run)
+			function = mr_runs_find(runs, process, scopes->run[at]);
+	}
+	return result < 0 || !function ? result : set_function(runs, process, run, function);
+}
+
+/* Runs begin on the thread that asks for them; other threads only work for them. Two rounds: a thread that
+ * works may come before the one that asked. */
+static int find_functions(struct mr_loader *loader, struct mr_runs *runs)
+{
+	const struct mr_scopes *scopes = &loader->model->scopes;
+	int result = 0;
+
+	for (int round = 0; round < 2; round++)
+		for (uint32_t row = 0; row < scopes->table.count && result == 0; row++)
+			if (scopes->run[row])
+				result = find_function(loader, runs, row);
+	return result;
+}
+
+/* ---- operations ----------------------------------------------------------------------------------- */
+
+/* When asynchronous operations were done: by the key that their start and their end share. */
+struct completions {
+	struct mr_strings keys;
+	mr_vec(int64_t) done_ns;
+};
+
+static int find_completions(const struct mr_model *model, struct completions *completions)
+{
+	const struct mr_scopes *scopes = &model->scopes;
+	int result = 0;
+
+	for (uint32_t row = 0; row < scopes->table.count && result == 0; row++) {
+		const char *name = mr_model_text(model, scopes->name[row]);
+		uint32_t process = model->survey->tracks.items[scopes->track[row]].process;
+		const struct run_key key = {scopes->key[row], process};
+		uint32_t count = mr_strings_count(&completions->keys);
+		uint32_t number;
+
+		if (strcmp(name, "ExecutorState::ProcessAsync::Done") != 0)
+			continue;
+		result = mr_strings_intern(&completions->keys, &key, sizeof key, &number);
+		if (result == 0 && number == count)
+			result = mr_vec_push(&completions->done_ns, scopes->start_ns[row]);
+	}
+	return result;
+}
+
+static int64_t done_ns_of(const struct mr_model *model, const struct completions *completions,
+			  uint32_t process, uint32_t scope)
+{
+	const struct mr_scopes *scopes = &model->scopes;
+	uint32_t number;
+
+	for (; scope != MR_NO_ROW; scope = scopes->parent[scope]) {
+		const struct run_key key = {scopes->key[scope], process};
+
+		if (strcmp(mr_model_text(model, scopes->name[scope]),
+			   "ExecutorState::ProcessAsync::Start") == 0)
+			return mr_strings_find(&completions->keys, &key, sizeof key, &number)
+				       ? completions->done_ns.items[number]
+				       : MR_NO_TIME;
+	}
+	return MR_NO_TIME;
+}
+
+static int add_message(struct mr_loader *loader, uint32_t row, const struct mr_traceme *meaning)
+{
+	const struct mr_node_executions *executions = &loader->model->node_executions;
+
+	if (!meaning->channel)
+		return 0;
+	return mr_messages_append(&loader->model->messages,
+				  (struct mr_messages_row){.track = executions->track[row],
+							   .start_ns = executions->start_ns[row],
+							   .channel = meaning->channel,
+							   .key = executions->run[row],
+							   .is_receive = meaning->is_receive});
+}
+
+static int place_operation(struct mr_loader *loader, const struct mr_runs *runs,
+			   const struct completions *completions, uint32_t row, uint32_t scope)
+{
+	struct mr_model *model = loader->model;
+	struct mr_node_executions *executions = &model->node_executions;
+	const struct mr_traceme meaning = loader->dataflow.meanings.items[executions->node[row]];
+	uint32_t process = model->survey->tracks.items[executions->track[row]].process;
+
+	executions->flags[row] &= (uint8_t)~MR_ROW_UNPLACED;
+	executions->run[row] = run_around(&model->scopes, scope);
+	executions->done_ns[row] = done_ns_of(model, completions, process, scope);
+	int result = mr_dataflow_find_node(loader, process,
+					   mr_runs_find(runs, process, executions->run[row]),
+					   meaning.name, meaning.type, &executions->node[row]);
+	return result < 0 ? result : add_message(loader, row, &meaning);
+}
+
+static int place_operations(struct mr_loader *loader, const struct mr_runs *runs,
+			    const struct completions *completions)
+{
+	struct mr_model *model = loader->model;
+	const struct mr_node_executions *executions = &model->node_executions;
+	const struct mr_nesting outer = scopes_nesting(&model->scopes);
+	const struct mr_nesting inner = {executions->start_ns, executions->duration_ns, NULL, NULL,
+					 NULL};
+	mr_auto(free) uint32_t *around = malloc(executions->table.count * sizeof *around);
+	int result = around ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < model->survey->tracks.count; i++) {
+		const uint32_t *scopes = &model->scopes.table.first_of_track[i];
+		const uint32_t *rows = &executions->table.first_of_track[i];
+
+		result = mr_nest_in(&outer, scopes[0], scopes[1], &inner, rows[0], rows[1], around);
+		for (uint32_t row = rows[0]; result == 0 && row < rows[1]; row++)
+			if (executions->flags[row] & MR_ROW_UNPLACED)
+				result = place_operation(loader, runs, completions, row,
+							 around[row]);
+	}
+	return result;
+}
+
+static int nest_scopes(struct mr_model *model)
+{
+	const struct mr_nesting nesting = scopes_nesting(&model->scopes);
+	uint64_t overlaps = 0; /* halves of asynchronous scopes do: no anomaly */
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->survey->tracks.count; i++) {
+		const uint32_t *rows = &model->scopes.table.first_of_track[i];
+
+		result = mr_nest(&nesting, rows[0], rows[1], &overlaps);
+	}
+	return result;
+}
+
+int mr_dataflow_join(struct mr_loader *loader)
+{
+	struct mr_model *model = loader->model;
+	uint32_t track_count = (uint32_t)model->survey->tracks.count;
+	struct mr_runs runs = {0};
+	struct completions completions = {0};
+
+	if (loader->dataflow.meanings.count == 0 && loader->dataflow.seen.count == 0)
+		return 0;
+	int result = mr_table_sort(&model->node_executions.table, track_count);
+	if (result == 0)
+		result = mr_table_sort(&model->scopes.table, track_count);
+	if (result == 0)
+		result = nest_scopes(model);
+	if (result == 0)
+		result = find_functions(loader, &runs);
+	if (result == 0)
+		result = find_completions(model, &completions);
+	if (result == 0)
+		result = place_operations(loader, &runs, &completions);
+	if (result == 0)
+		result = mr_dataflow_add_edges(loader, &runs);
+	mr_strings_free(&completions.keys);
+	mr_vec_free(&completions.done_ns);
+	mr_strings_free(&runs.keys);
+	mr_vec_free(&runs.functions);
+	return result;
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------- */
+
+int mr_dataflow_link_memory(struct mr_model *model)
+{
+	struct mr_memory *memory = &model->memory;
+	const struct mr_node_executions *executions = &model->node_executions;
+	const struct mr_nesting outer = {executions->start_ns, executions->duration_ns, NULL, NULL,
+					 NULL};
+	mr_auto(free) int64_t *no_time = calloc(memory->table.count + 1, sizeof *no_time);
+	mr_auto(free) uint32_t *around = malloc((memory->table.count + 1) * sizeof *around);
+	const struct mr_nesting inner = {memory->start_ns, no_time, NULL, NULL, NULL};
+	int result = no_time && around ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < model->survey->tracks.count; i++) {
+		const uint32_t *rows = &memory->table.first_of_track[i];
+		const uint32_t *of_track = &executions->table.first_of_track[i];
+
+		result = mr_nest_in(&outer, of_track[0], of_track[1], &inner, rows[0], rows[1],
+				    around);
+		for (uint32_t row = rows[0]; result == 0 && row < rows[1]; row++)
+			if (memory->teller[row] == MR_MEMORY_FRAMEWORK && memory->node[row] == 0 &&
+			    around[row] != MR_NO_ROW)
+				memory->node[row] = executions->node[around[row]];
+	}
+	return result;
+}
+
+void mr_dataflow_free(struct mr_dataflow *dataflow)
+{
+	mr_vec_free(&dataflow->meanings);
+	mr_vec_free(&dataflow->seen);
+	mr_strings_free(&dataflow->graph_keys);
+	mr_vec_free(&dataflow->graphs);
+	mr_strings_free(&dataflow->node_keys);
+	mr_vec_free(&dataflow->nodes);
+}

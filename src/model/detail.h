@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Level of detail: what a viewer draws of a track, in time that depends on the pixels and not on the
+ * slices (the rows of any table of intervals).
+ *
+ * Slices of a track lie in lanes. Each has the lowest lane that is free when it begins, so in a lane
+ * nothing overlaps; where slices are nested the lane is the depth, and where they overlap otherwise, as
+ * in a queue whose operations run side by side, they go beside one another:
+ *
+ *     lane 0  ├──── A ──────────┤ ├── D ──┤              pixels of lane 0     │ A, D │ -    │
+ *     lane 1     ├─ B ─┤  ├── C ──────┤                  pixels of lane 1     │ B, C │ -    │
+ *
+ * The last of MR_DETAIL_LANES holds whatever found no other; only there slices overlap.
+ *
+ * The rows of a track are taken in blocks, blocks in groups of MR_DETAIL_FAN_OUT, and so on. For each
+ * lane a block knows how many slices begin in it, their time, the longest, the first, and the one that ends
+ * last. Lanes of single rows are not kept: they are found again from those ends at the block's beginning.
+ * Blocks have so many rows that all of it takes less than a byte per slice, whatever the lanes.
+ *
+ *     level 1   ┌──────────────── 64 blocks ────────────────┐┌────
+ *     level 0   ├ block_rows ┤├ block_rows ┤├ ...            ├
+ *     rows      ▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪    those after the last whole
+ *                                                                       block are always looked at
+ *
+ * Borrows the columns, which must live longer. Read-only once built: any number of threads.
+ */
+#ifndef MR_MODEL_DETAIL_H
+#define MR_MODEL_DETAIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	MR_DETAIL_LANES = 256,
+	MR_DETAIL_FAN_OUT = 64,
+};
+
+/* Columns of a table, sorted as mr_table_sort() does. */
+struct mr_detail_rows {
+	const int64_t *start_ns;
+	const int64_t *duration_ns;
+	const uint32_t *first_of_track; /* track_count + 1 of them */
+	uint32_t track_count;
+};
+
+/* The time from begin_ns to end_ns on so many pixels. A slice belongs to the pixel in which it begins;
+ * pixel i is [begin + i span / pixels, begin + (i + 1) span / pixels), without rounding. */
+struct mr_detail_view {
+	uint32_t track;
+	uint32_t lane;
+	int64_t begin_ns;
+	int64_t end_ns;
+	uint32_t pixels;
+};
+
+/* All slices of one pixel; of a single one it tells everything. */
+struct mr_detail_pixel {
+	uint32_t pixel;
+	uint32_t count;
+	uint32_t longest; /* row; of several that are as long, the first */
+	int64_t busy_ns;  /* sum of their durations */
+	int64_t start_ns; /* of the first */
+	int64_t end_ns;   /* the latest end of all that have begun so far */
+};
+
+struct mr_detail;
+
+/* 0 or -ENOMEM. */
+int mr_detail_build(const struct mr_detail_rows *rows, struct mr_detail **ret_detail);
+void mr_detail_free(struct mr_detail *detail);
+
+static inline void mr_cleanup_detail(struct mr_detail **detail)
+{
+	mr_detail_free(*detail);
+}
+
+/* Lanes of a track that are in use. */
+uint32_t mr_detail_lanes(const struct mr_detail *detail, uint32_t track);
+
+/* Fills in the pixels that are not empty, in order, and returns how many: at most view->pixels. What began
+ * before the view and lasts into it belongs to the first pixel (of the last lane: the one that ends last). */
+uint32_t mr_detail_query(const struct mr_detail *detail, const struct mr_detail_view *view,
+			 struct mr_detail_pixel *ret_pixels);
+
+/* What the index takes, the columns not counted. */
+size_t mr_detail_bytes(const struct mr_detail *detail);
+
+#endif
