@@ -61,6 +61,53 @@ void mr_name_string(const struct mr_model *model, const void *groups, uint32_t g
 	cells[0].text = group ? mr_model_text(model, group) : "(no name)";
 }
 
+void mr_name_track(const struct mr_model *model, const void *groups, uint32_t group,
+		   union mr_value *cells)
+{
+	const struct mr_track *track = &model->survey->tracks.items[group];
+
+	(void)groups;
+	cells[0].text = track->name ? mr_model_text(model, track->name) : "(no name)";
+	cells[1].number = model->survey->processes.items[track->process].pid;
+	cells[2].number = track->tid;
+}
+
+struct node_group {
+	uint32_t name;
+	uint32_t type;
+	uint32_t graph_name;
+};
+
+const char *mr_node_text(const struct mr_model *model, uint32_t name)
+{
+	return name ? mr_model_text(model, name) : "(not defined)";
+}
+
+void mr_name_node(const struct mr_model *model, const void *groups, uint32_t group,
+		  union mr_value *cells)
+{
+	const struct node_group *node = (const void *)mr_strings_text(groups, group);
+
+	cells[0].text = mr_node_text(model, node->name);
+	cells[1].text = mr_model_text(model, node->type);
+	cells[2].text = mr_model_text(model, node->graph_name);
+}
+
+int mr_group_nodes(const struct mr_model *model, struct mr_strings *groups, uint32_t *ret_group_of)
+{
+	const struct mr_definitions *definitions = &model->survey->definitions;
+
+	for (uint32_t i = 0; i < definitions->nodes.count; i++) {
+		const struct mr_node *node = &definitions->nodes.items[i];
+		const struct node_group key = {node->name, node->type,
+					       definitions->graphs.items[node->graph].name};
+
+		if (mr_strings_intern(groups, &key, sizeof key, &ret_group_of[i]) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 uint32_t *mr_make_identity(size_t count)
 {
 	uint32_t *identity = malloc((count + 1) * sizeof *identity);

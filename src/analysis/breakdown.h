@@ -54,6 +54,17 @@ int mr_breakdown_add(const struct mr_model *model, struct mr_findings *findings,
 /* For groups that are strings of the model. */
 mr_name_group mr_name_string;
 
+/* For groups that are tracks of threads: thread, pid, tid. */
+mr_name_group mr_name_track;
+
+/* For nodes grouped by what they are called, so that the same node of several processes (workers of one
+ * program) is one row: fills in node → group. Names three cells: node, type, graph. -ENOMEM. */
+int mr_group_nodes(const struct mr_model *model, struct mr_strings *groups, uint32_t *ret_group_of);
+mr_name_group mr_name_node;
+
+/* "(not defined)" for 0. */
+const char *mr_node_text(const struct mr_model *model, uint32_t name);
+
 /* 0, 1, 2, ...: keys that are their own groups. NULL without memory. */
 uint32_t *mr_make_identity(size_t count);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device operations one by one: kernels by name, copies by direction, and how long operations waited
- * before they ran.
+ * Device operations one by one: kernels by name, copies by direction, by the node of the graph that launched
+ * them, and how long operations waited before they ran.
  */
 #include "analysis/analysis.h"
 
 #include "analysis/breakdown.h"
 #include "analysis/device_time.h"
+#include "analysis/queue_depth.h"
 #include "base/error.h"
 
 /* Where an operation's wait begins and ends. A launch on a queue that has nothing left to do shows
@@ -35,6 +36,12 @@ static const struct mr_finding_column copy_columns[] = {
 	MR_FLAT_COLUMNS,
 	{"bytes", "bytes", MR_UNIT_BYTES, MR_COLUMN_SUM},
 	{"bytes_per_second", "bandwidth", MR_UNIT_BYTES_PER_SECOND, 0},
+};
+static const struct mr_finding_column node_columns[] = {
+	{"node", "node", MR_UNIT_TEXT, 0},
+	{"type", "type", MR_UNIT_TEXT, 0},
+	{"graph", "graph", MR_UNIT_TEXT, 0},
+	MR_FLAT_COLUMNS,
 };
 static const struct mr_finding_column delay_columns[] = {
 	{"delay", "delay", MR_UNIT_TEXT, 0},
@@ -222,6 +229,76 @@ static int add_copies(const struct mr_model *model, struct mr_findings *findings
 	return result;
 }
 
+/* ---- by node of the graph ------------------------------------------------------------------------- */
+
+/* Groups besides those of the nodes. */
+enum {
+	LAUNCH_UNKNOWN,
+	OUTSIDE_NODES,
+	OTHER_GROUPS,
+};
+
+static void name_launching_node(const struct mr_model *model, const void *groups, uint32_t group,
+				union mr_value *cells)
+{
+	if (group >= OTHER_GROUPS) {
+		mr_name_node(model, groups, group - OTHER_GROUPS, cells);
+		return;
+	}
+	cells[0].text =
+		group == OUTSIDE_NODES ? "(launched outside any operation)" : "(launch not known)";
+	cells[1].text = cells[2].text = "";
+}
+
+/* The node in whose execution the operation was launched. The launch may lie outside a window that the
+ * model is cut to. */
+static uint32_t launching_group(const struct mr_model *model, uint32_t row,
+				const uint32_t *group_of)
+{
+	const struct mr_model *whole = mr_model_whole(model);
+	uint32_t call = whole->device_operations
+				.call[mr_table_whole_row(&model->device_operations.table, row)];
+
+	if (call == MR_NO_ROW)
+		return LAUNCH_UNKNOWN;
+	uint32_t execution = whole->calls.execution[call];
+	if (execution == MR_NO_ROW)
+		return OUTSIDE_NODES;
+	return OTHER_GROUPS + group_of[whole->node_executions.node[execution]];
+}
+
+static int add_nodes(const struct mr_model *model, struct mr_findings *findings,
+		     struct mr_finding *finding, struct mr_strings *groups)
+{
+	const struct mr_device_operations *operations = &model->device_operations;
+	mr_auto(free) uint32_t *group_of =
+		calloc(model->survey->definitions.nodes.count, sizeof *group_of);
+	mr_auto(selection) struct selection selection = {0};
+
+	if (!group_of || mr_group_nodes(model, groups, group_of) < 0 ||
+	    selection_start(&selection, operations->table.count) < 0)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < operations->table.count; row++)
+		if (mr_operation_is_timed(model, row))
+			select_value(&selection, operations->duration_ns[row],
+				     launching_group(model, row, group_of));
+	uint32_t group_count = OTHER_GROUPS + mr_strings_count(groups);
+	mr_auto(free) uint32_t *identity = mr_make_identity(group_count);
+	if (!identity)
+		return -ENOMEM;
+	const struct mr_breakdown by_node = {
+		.id = "by_node",
+		.title = "By node that launched them",
+		.columns = node_columns,
+		.column_count = mr_countof(node_columns),
+		.name_count = 3,
+		.name = name_launching_node,
+		.groups = groups,
+		.input = input_of(&selection, identity, group_count),
+	};
+	return mr_breakdown_add(model, findings, finding, &by_node, NULL, NULL);
+}
+
 /* ---- delays ------------------------------------------------------------------------------------- */
 
 static void select_delay(struct selection *selection, int64_t from_ns, int64_t until_ns,
@@ -312,19 +389,32 @@ static int add_delays(const struct mr_model *model, struct mr_findings *findings
 
 /* ---- all of them -------------------------------------------------------------------------------- */
 
+static int add_tables(const struct mr_model *model, struct mr_findings *findings,
+		      struct mr_finding *finding, struct mr_strings *names,
+		      struct mr_strings *nodes)
+{
+	int result = add_names(model, findings, finding, names);
+
+	/* Without the dataflow level that would be one row. */
+	if (result == 0 && mr_model_whole(model)->node_executions.table.count)
+		result = add_nodes(model, findings, finding, nodes);
+	if (result == 0)
+		result = add_copies(model, findings, finding);
+	if (result == 0)
+		result = add_delays(model, findings, finding);
+	return result < 0 ? result : mr_queue_depth_add(model, findings, finding);
+}
+
 int mr_analyse_device_operations(const struct mr_model *model, struct mr_findings *findings)
 {
-	struct mr_strings groups = {0};
+	struct mr_strings names = {0}, nodes = {0};
 
 	if (model->device_operations.table.count == 0)
 		return 0;
 	struct mr_finding *finding =
 		mr_findings_add(findings, "device_operations", "Device operations");
-	int result = finding ? add_names(model, findings, finding, &groups) : -ENOMEM;
-	mr_strings_free(&groups);
-	if (result == 0)
-		result = add_copies(model, findings, finding);
-	if (result == 0)
-		result = add_delays(model, findings, finding);
+	int result = finding ? add_tables(model, findings, finding, &names, &nodes) : -ENOMEM;
+	mr_strings_free(&names);
+	mr_strings_free(&nodes);
 	return result < 0 ? mr_fail_errno(-result, "analyse the device operations") : 0;
 }

@@ -19,7 +19,7 @@ bool mr_operation_is_transfer(uint8_t kind)
 	return false;
 }
 
-static bool is_work(uint8_t kind)
+bool mr_operation_is_work(uint8_t kind)
 {
 	return kind != MR_operation_kind_marker && kind != MR_operation_kind_barrier;
 }
@@ -61,7 +61,7 @@ static void add_operation(const struct mr_device_operations *operations, uint32_
 	int64_t end_ns = start_ns + operations->duration_ns[row];
 
 	time->end_ns = mr_max(time->end_ns, end_ns);
-	if (!is_work(operations->kind[row]))
+	if (!mr_operation_is_work(operations->kind[row]))
 		return;
 	note_idle(time, covers->work.until_ns, start_ns, row);
 	add_interval(&covers->work, start_ns, end_ns);
@@ -87,11 +87,18 @@ static void list_queue(const struct mr_model *model, uint32_t queue, struct mr_s
 static void sweep(const struct mr_model *model, const struct mr_sort_item *items, uint32_t count,
 		  struct mr_device_time *time)
 {
-	time->first_ns = time->end_ns = model->device_operations.start_ns[items[0].index];
+	if (model->whole) {
+		time->first_ns = model->part.window.first_ns;
+		time->end_ns = model->part.window.last_ns;
+	} else if (count) {
+		time->first_ns = time->end_ns = model->device_operations.start_ns[items[0].index];
+	}
 	struct cover none = {time->first_ns, 0};
 	struct covers covers = {none, none, none};
 	for (uint32_t i = 0; i < count; i++)
 		add_operation(&model->device_operations, items[i].index, &covers, time);
+	if (model->whole)
+		note_idle(time, covers.work.until_ns, time->end_ns, MR_NO_ROW);
 	time->busy_ns = covers.work.total_ns;
 	time->compute_ns = covers.compute.total_ns;
 	time->transfer_ns = covers.transfer.total_ns;
@@ -114,8 +121,7 @@ int mr_device_time_make(const struct mr_model *model, const uint32_t *queues, ui
 	for (uint32_t i = 0; i < queue_count; i++)
 		list_queue(model, queues[i], items, &time.operation_count);
 	mr_sort(items, items + room, time.operation_count);
-	if (time.operation_count)
-		sweep(model, items, time.operation_count, &time);
+	sweep(model, items, time.operation_count, &time);
 	*ret_time = time;
 	return 0;
 }

@@ -7,8 +7,8 @@
  *              ├─────── busy ─┤── idle ──┤── busy ──┤ . ├ busy ┤
  *              ├x┤ exposed     ─── hidden: the rest of the first copy
  *
- * The window reaches from the start of the first operation to the end of the last. In it
- * span = busy + idle, busy = compute + exposed and transfer = exposed + hidden, exactly.
+ * The span reaches from the start of the first operation to the end of the last; of a cut model it is the
+ * window. In it span = busy + idle, busy = compute + exposed and transfer = exposed + hidden, exactly.
  *
  * Markers and barriers are no work. Operations whose times are not known do not count.
  */
@@ -19,14 +19,14 @@
 
 struct mr_device_time {
 	uint32_t operation_count; /* with times, of all kinds */
-	int64_t first_ns;         /* the window; empty without operations */
+	int64_t first_ns;         /* the span; empty without operations */
 	int64_t end_ns;
 	int64_t busy_ns;
 	int64_t compute_ns;  /* kernels and what is not known to be a transfer */
 	int64_t transfer_ns; /* copies, fills, maps, migrations */
 	int64_t longest_idle_ns;
 	int64_t longest_idle_start_ns;
-	uint32_t longest_idle_row; /* operation that ended it; MR_NO_ROW: there was none */
+	uint32_t longest_idle_row; /* operation that ended it; MR_NO_ROW: none did */
 };
 
 static inline int64_t mr_device_span_ns(const struct mr_device_time *time)
@@ -78,6 +78,9 @@ static inline uint32_t mr_operation_device(const struct mr_model *model, uint32_
 
 	return model->survey->definitions.queues.items[queue].device;
 }
+
+/* All but markers and barriers. */
+bool mr_operation_is_work(uint8_t kind);
 
 /* Copies, fills, maps and migrations. */
 bool mr_operation_is_transfer(uint8_t kind);

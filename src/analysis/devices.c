@@ -18,6 +18,7 @@ enum {
 
 static const struct mr_finding_column device_columns[] = {
 	{"device", "device", MR_UNIT_TEXT, 0},
+	{"device_number", "", MR_UNIT_NUMBER, MR_COLUMN_DATA},
 	{"pid", "pid", MR_UNIT_NUMBER, 0},
 	{"kind", "kind", MR_UNIT_TEXT, MR_COLUMN_SPARE},
 	{"queues", "queues", MR_UNIT_COUNT, MR_COLUMN_SUM | MR_COLUMN_SPARE},
@@ -72,11 +73,15 @@ struct study {
 
 /* ---- taking the times ---------------------------------------------------------------------------- */
 
+/* In a part of the trace a device can be idle all the time. */
 static bool is_used(const struct mr_model *model, uint32_t queue)
 {
 	const uint32_t *rows = mr_queue_rows(model, queue);
+	const uint32_t *all_rows = mr_queue_rows(mr_model_whole(model), queue);
+	uint32_t process = model->survey->definitions.queues.items[queue].process;
 
-	return rows[0] < rows[1];
+	return rows[0] < rows[1] || (all_rows[0] < all_rows[1] &&
+				     (!model->part.processes || model->part.processes[process]));
 }
 
 /* The queues that have operations, those of one device together. */
@@ -131,16 +136,11 @@ static int take_times(struct study *study)
 
 /* ---- telling of them ----------------------------------------------------------------------------- */
 
-static int64_t permille(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (int64_t)(((__int128)part * 1000 + whole / 2) / whole) : MR_NO_VALUE;
-}
-
 /* ", 12.3 % with copies alone"; nothing where there is nothing to say. NULL without memory. */
 static const char *share(const struct study *study, const char *before, int64_t part_ns,
 			 int64_t whole_ns, const char *after)
 {
-	int64_t value = permille(part_ns, whole_ns);
+	int64_t value = mr_permille(part_ns, whole_ns);
 
 	if (part_ns == 0)
 		return "";
@@ -156,7 +156,7 @@ static int say_times(const struct study *study, const struct device *device)
 	const char *exposed = share(study, ", ", exposed_ns, span_ns, " with copies alone");
 	const char *hidden = share(study, "; copies of another ", time->transfer_ns - exposed_ns,
 				   span_ns, " were hidden behind kernels");
-	int64_t busy = permille(time->busy_ns, span_ns);
+	int64_t busy = mr_permille(time->busy_ns, span_ns);
 	bool is_short = span_ns < 1000000000;
 	int64_t thousandths = span_ns / (is_short ? 1000 : 1000000);
 
@@ -182,13 +182,14 @@ static void fill_device(const struct mr_model *model, const struct device *devic
 
 	assert(time->busy_ns <= span_ns && exposed_ns <= time->transfer_ns);
 	(cells++)->text = mr_device_name(model, device->device);
+	(cells++)->number = device->device;
 	(cells++)->number = mr_device_pid(model, device->device);
 	(cells++)->text = mr_enum_value_name("device_kind", defined->kind);
 	(cells++)->number = device->queue_count;
 	(cells++)->number = time->operation_count;
 	(cells++)->number = span_ns;
 	(cells++)->number = time->busy_ns;
-	(cells++)->number = permille(time->busy_ns, span_ns);
+	(cells++)->number = mr_permille(time->busy_ns, span_ns);
 	(cells++)->number = time->compute_ns;
 	(cells++)->number = time->transfer_ns;
 	(cells++)->number = time->transfer_ns - exposed_ns;
@@ -259,7 +260,7 @@ static int fill_queue(const struct study *study, const struct device *device, ui
 	(cells++)->text = mr_enum_value_name("queue_order", defined->order);
 	(cells++)->number = time.operation_count;
 	(cells++)->number = time.busy_ns;
-	(cells++)->number = permille(time.busy_ns, span_ns);
+	(cells++)->number = mr_permille(time.busy_ns, span_ns);
 	(cells++)->number = span_ns - time.busy_ns;
 	(cells++)->number = time.compute_ns;
 	(cells++)->number = time.transfer_ns;
@@ -332,7 +333,7 @@ int mr_analyse_devices(const struct mr_model *model, struct mr_findings *finding
 {
 	struct study study = {.model = model, .findings = findings};
 
-	if (model->device_operations.table.count == 0)
+	if (mr_model_whole(model)->device_operations.table.count == 0)
 		return 0;
 	study.finding = mr_findings_add(findings, "devices", "Devices: busy and idle");
 	int result = study.finding ? take_times(&study) : -ENOMEM;

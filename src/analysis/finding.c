@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <string.h>
 
 void mr_findings_free(struct mr_findings *findings)
 {
@@ -76,6 +77,34 @@ struct mr_finding_table *mr_finding_add_table(struct mr_findings *findings,
 int mr_finding_prove(struct mr_finding *finding, struct mr_evidence evidence)
 {
 	return mr_vec_push(&finding->evidence, evidence);
+}
+
+struct mr_finding *mr_findings_find(const struct mr_findings *findings, const char *id)
+{
+	for (size_t i = 0; i < findings->list.count; i++)
+		if (strcmp(findings->list.items[i]->id, id) == 0)
+			return findings->list.items[i];
+	return NULL;
+}
+
+const struct mr_finding_table *mr_findings_find_table(const struct mr_findings *findings,
+						      const char *finding, const char *table)
+{
+	const struct mr_finding *found = mr_findings_find(findings, finding);
+
+	for (size_t i = 0; found && i < found->tables.count; i++)
+		if (strcmp(found->tables.items[i]->id, table) == 0)
+			return found->tables.items[i];
+	return NULL;
+}
+
+uint32_t mr_finding_column(const struct mr_finding_table *table, const char *key)
+{
+	uint32_t column = 0;
+
+	while (strcmp(table->columns[column].key, key) != 0)
+		column++;
+	return column;
 }
 
 void mr_finding_check(const struct mr_finding_table *table)

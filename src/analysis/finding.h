@@ -36,7 +36,8 @@ enum mr_unit {
 	MR_UNIT_BYTES,
 	MR_UNIT_BYTES_PER_SECOND,
 	MR_UNIT_PERMILLE,
-	MR_UNIT_NUMBER, /* a name that is a number: pid, id; never grouped or summed */
+	MR_UNIT_THOUSANDTHS, /* a mean of counts, times 1000 */
+	MR_UNIT_NUMBER,      /* a name that is a number: pid, id; never grouped or summed */
 };
 
 enum mr_column_flags {
@@ -44,6 +45,9 @@ enum mr_column_flags {
 	MR_COLUMN_SUM = 1 << 1,       /* rows may be added up, to no particular whole */
 	MR_COLUMN_SPARE = 1 << 2,     /* left out of a text that is too wide */
 	MR_COLUMN_RARE = 1 << 3,      /* left out of a text where all are 0 */
+	MR_COLUMN_DATA = 1 << 4,      /* left out of all texts */
+	MR_COLUMN_BAR = 1 << 5,       /* of permille: texts draw it, too */
+	MR_COLUMN_TELLING = 1 << 6,   /* in texts even if it is the same in all rows */
 };
 
 struct mr_finding_column {
@@ -94,6 +98,7 @@ struct mr_finding {
 	mr_vec(struct mr_sentence) sentences;
 	mr_vec(struct mr_finding_table *) tables;
 	mr_vec(struct mr_evidence) evidence;
+	bool is_proved_before; /* its evidence is that of a finding before it: texts leave it out */
 };
 
 struct mr_findings {
@@ -123,8 +128,22 @@ static inline union mr_value *mr_finding_value(const struct mr_finding_table *ta
 
 int mr_finding_prove(struct mr_finding *finding, struct mr_evidence evidence);
 
+/* By id; NULL if there is none. */
+struct mr_finding *mr_findings_find(const struct mr_findings *findings, const char *id);
+const struct mr_finding_table *mr_findings_find_table(const struct mr_findings *findings,
+						      const char *finding, const char *table);
+
+/* The column of that key, which the table has. */
+uint32_t mr_finding_column(const struct mr_finding_table *table, const char *key);
+
 /* Asserts that breakdowns sum to their wholes. */
 void mr_finding_check(const struct mr_finding_table *table);
+
+/* Rounded; MR_NO_VALUE where there is no whole. */
+static inline int64_t mr_permille(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (int64_t)(((__int128)part * 1000 + whole / 2) / whole) : MR_NO_VALUE;
+}
 
 /* "fine", "note", "warning" */
 const char *mr_severity_name(enum mr_severity severity);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/device_order.h"
+#include "analysis/framework_health.h"
 #include "analysis/kernel_health.h"
 #include "analysis/loss.h"
 #include "base/error.h"
@@ -320,6 +321,33 @@ static int tell_anomalies(struct health *health)
 	return 0;
 }
 
+/* Sums of times that cannot be would be wrong, and look as if they could. */
+static int tell_sums(struct health *health, const struct mr_table *table)
+{
+	const int64_t *duration_ns = mr_table_columns((struct mr_table *)table)[2];
+	__int128 sum_ns = 0;
+
+	if (!mr_table_is_interval(table))
+		return 0;
+	for (uint32_t row = 0; row < table->count; row++)
+		sum_ns += duration_ns[row];
+	return sum_ns <= INT64_MAX ? 0
+				   : say(health, MR_SEVERITY_WARNING,
+					 "The times of all %s together are more than 292 years: "
+					 "their sums are wrong.",
+					 table->desc->name);
+}
+
+static int tell_all_sums(struct health *health)
+{
+#define TELL_SUMS(name)                                        \
+	if (tell_sums(health, &health->model->name.table) < 0) \
+		return -ENOMEM;
+	MR_TABLES(TELL_SUMS)
+#undef TELL_SUMS
+	return 0;
+}
+
 static int tell_devices(struct health *health)
 {
 	return mr_tell_device_order(health->model, health->findings, health->finding);
@@ -348,13 +376,18 @@ static int tell_kernel(struct health *health)
 	return mr_tell_kernel_health(health->model, health->findings, health->finding);
 }
 
+static int tell_frameworks(struct health *health)
+{
+	return mr_tell_framework_health(health->model, health->findings, health->finding);
+}
+
 static int tell_levels(struct health *health)
 {
 	const struct mr_manifest *manifest = health->model->manifest;
 	static const char *const all[] = {"kernel", "runtime", "dataflow"};
 	char absent[64] = "";
 
-	if (manifest->problem)
+	if (manifest->problem || is_imported(health->model))
 		return 0;
 	for (size_t i = 0; i < mr_countof(all); i++) {
 		bool is_on = false;
@@ -374,11 +407,11 @@ int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings
 	typedef int tell(struct health * health);
 	/* tell_clocks() wants to know what the others before it found. */
 	static tell *const parts[] = {
-		tell_state,         tell_empty,    tell_losses,    tell_missing, tell_damage,
-		tell_missing_bytes, tell_untraced, tell_anomalies, tell_devices, tell_kernel,
-		tell_clocks,        tell_unseen,   tell_levels,
+		tell_state,         tell_empty,    tell_losses,    tell_missing,  tell_damage,
+		tell_missing_bytes, tell_untraced, tell_anomalies, tell_all_sums, tell_devices,
+		tell_frameworks,    tell_kernel,   tell_clocks,    tell_unseen,   tell_levels,
 	};
-	struct health health = {model, findings,
+	struct health health = {mr_model_whole(model), findings,
 				mr_findings_add(findings, "health", "Trace health")};
 
 	if (!health.finding)

@@ -222,30 +222,11 @@ struct interrupt_key {
 static int name_interrupt(const struct mr_model *model, struct mr_findings *findings,
 			  const void *key, uint32_t row, union mr_value *cells)
 {
-	static const char *const kinds[] = {
-		[MR_interrupt_kind_irq] = "interrupt",
-		[MR_interrupt_kind_softirq] = "softirq",
-		[MR_interrupt_kind_vector] = "vector",
-	};
-	static const char *const softirqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-					       "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
-	/* Only x86 has vectors. */
-	static const char *const vectors[256] = {
-		[0xec] = "local timer",         [0xf6] = "irq work",      [0xfa] = "thermal",
-		[0xfb] = "call function (one)", [0xfc] = "call function", [0xfd] = "reschedule",
-	};
 	const struct interrupt_key *interrupt = key;
-	uint32_t number = interrupt->number;
 
 	(void)model, (void)row;
-	cells[0].text = interrupt->kind < mr_countof(kinds) ? kinds[interrupt->kind] : "?";
-	if (interrupt->kind == MR_interrupt_kind_softirq && number < mr_countof(softirqs))
-		cells[1].text = softirqs[number];
-	else if (interrupt->kind == MR_interrupt_kind_vector && number < mr_countof(vectors) &&
-		 vectors[number])
-		cells[1].text = vectors[number];
-	else
-		cells[1].text = mr_region_print(&findings->region, "%u", number);
+	cells[0].text = mr_interrupt_kind_name(interrupt->kind);
+	cells[1].text = mr_interrupt_text(&findings->region, interrupt->kind, interrupt->number);
 	return cells[1].text ? 0 : -ENOMEM;
 }
 

@@ -103,9 +103,10 @@ static const char *recording_reason(const struct mr_model *model)
 	return NULL;
 }
 
-static bool is_opencl(const char *runtime)
+static bool is_traceable(const char *runtime)
 {
-	return strncmp(runtime, "libOpenCL", strlen("libOpenCL")) == 0;
+	return strncmp(runtime, "libOpenCL", strlen("libOpenCL")) == 0 ||
+	       strncmp(runtime, "libtensorflow", strlen("libtensorflow")) == 0;
 }
 
 /* A runtime that this version cannot trace comes before one that it can. */
@@ -114,7 +115,7 @@ static const char *untraced_runtime(const struct mr_survey *survey)
 	for (size_t i = 0; i < survey->runtimes_seen.count; i++) {
 		const char *runtime = mr_survey_text(survey, survey->runtimes_seen.items[i]);
 
-		if (!is_opencl(runtime))
+		if (!is_traceable(runtime))
 			return runtime;
 	}
 	return mr_survey_text(survey, survey->runtimes_seen.items[0]);
@@ -124,7 +125,7 @@ static void explain_runtimes(const struct mr_survey *survey, char sentence[MR_EM
 {
 	const char *runtime = untraced_runtime(survey);
 
-	if (is_opencl(runtime))
+	if (is_traceable(runtime))
 		snprintf(sentence, MR_EMPTY_BYTES,
 			 "Nothing was traced inside the program: it loaded %.100s, and no call "
 			 "of it reached millrace; see 'millrace doctor'.",

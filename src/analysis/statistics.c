@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/macros.h"
+#include "base/pages.h"
 #include "model/sort.h"
 
 static uint32_t group_of(const struct mr_statistics_input *input, uint32_t row)
@@ -78,8 +79,8 @@ int mr_statistics_make(const struct mr_statistics_input *input,
 	size_t row_room = (size_t)input->row_count + 1, group_room = (size_t)input->group_count + 1;
 	mr_auto(free) struct mr_statistic *groups = calloc(group_room, sizeof *groups);
 	mr_auto(free) uint32_t *end = calloc(group_room, sizeof *end);
-	mr_auto(free) struct mr_sort_item *items = malloc(row_room * sizeof *items);
-	mr_auto(free) struct mr_sort_item *scratch = malloc(row_room * sizeof *scratch);
+	mr_auto(free) struct mr_sort_item *items = mr_allocate_large(row_room * sizeof *items);
+	mr_auto(free) struct mr_sort_item *scratch = mr_allocate_large(row_room * sizeof *scratch);
 	uint32_t filled = 0;
 
 	if (!groups || !end || !items || !scratch)

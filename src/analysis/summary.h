@@ -16,6 +16,8 @@ struct mr_summary {
 	int exit_value;
 	int64_t started_realtime_ns; /* 0 if not known */
 	int64_t first_ns;            /* trace clock when the trace begins */
+	const char *part;            /* that is looked at, in words; NULL: all of it */
+	struct mr_window window;     /* of the part, or of the trace */
 	uint32_t process_count;      /* that were traced; by pid */
 	uint32_t thread_count;
 	uint64_t event_count;

@@ -137,6 +137,34 @@ const char *mr_system_call_text(const struct mr_model *model, struct mr_findings
 	return *name ? name : mr_region_print(&findings->region, "system call %u", number);
 }
 
+const char *mr_interrupt_kind_name(uint32_t kind)
+{
+	static const char *const kinds[] = {
+		[MR_interrupt_kind_irq] = "interrupt",
+		[MR_interrupt_kind_softirq] = "softirq",
+		[MR_interrupt_kind_vector] = "vector",
+	};
+
+	return kind < mr_countof(kinds) ? kinds[kind] : "?";
+}
+
+const char *mr_interrupt_text(struct mr_region *region, uint32_t kind, uint32_t number)
+{
+	static const char *const softirqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+					       "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+	/* Only x86 has vectors. */
+	static const char *const vectors[256] = {
+		[0xec] = "local timer",         [0xf6] = "irq work",      [0xfa] = "thermal",
+		[0xfb] = "call function (one)", [0xfc] = "call function", [0xfd] = "reschedule",
+	};
+
+	if (kind == MR_interrupt_kind_softirq && number < mr_countof(softirqs))
+		return softirqs[number];
+	if (kind == MR_interrupt_kind_vector && number < mr_countof(vectors) && vectors[number])
+		return vectors[number];
+	return mr_region_print(region, "%u", number);
+}
+
 const char *mr_file_path(const struct mr_model *model, uint32_t file)
 {
 	return mr_model_text(model, model->survey->definitions.files.items[file].path);

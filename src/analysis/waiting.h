@@ -31,6 +31,10 @@ const char *mr_wait_kind_name(enum mr_wait_kind kind);
 const char *mr_system_call_text(const struct mr_model *model, struct mr_findings *findings,
 				uint32_t number);
 
+/* "softirq"; "NET_RX", or its number: from the region, or NULL. */
+const char *mr_interrupt_kind_name(uint32_t kind);
+const char *mr_interrupt_text(struct mr_region *region, uint32_t kind, uint32_t number);
+
 /* "" for none. */
 const char *mr_file_path(const struct mr_model *model, uint32_t file);
 

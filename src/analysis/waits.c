@@ -124,10 +124,12 @@ struct waker_key {
 	uint32_t context;
 };
 
+/* What ends a wait may come after the window. */
 static struct waker_key waker_of(const struct mr_model *model, uint32_t row)
 {
-	const struct mr_wakeups *wakeups = &model->wakeups;
-	uint32_t wakeup = model->states.wakeup[row];
+	const struct mr_model *whole = mr_model_whole(model);
+	const struct mr_wakeups *wakeups = &whole->wakeups;
+	uint32_t wakeup = whole->states.wakeup[mr_table_whole_row(&model->states.table, row)];
 
 	if (wakeup == MR_NO_ROW)
 		return (struct waker_key){.tid = MR_NO_TID};
@@ -216,7 +218,7 @@ static int analyse(struct waits *waits)
 		mr_findings_add(waits->findings, "waits", "Waits: what threads blocked on");
 	if (!waits->finding)
 		return -ENOMEM;
-	if (waits->model->wakeups.table.count == 0)
+	if (mr_model_whole(waits->model)->wakeups.table.count == 0)
 		return mr_finding_say(
 			waits->findings, waits->finding, MR_SEVERITY_NOTE,
 			"Only that threads were blocked is known, not what for nor who ended it; a "

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/framework_health.h"
+
+#include <inttypes.h>
+
+/* TensorFlow learns what an operation costs in steps that are not traced, and until then hands each to another
+ * thread. Traced from its first step it never learns. */
+static int tell_history(const struct mr_model *model, struct mr_findings *findings,
+			struct mr_finding *finding)
+{
+	if (model->survey->event_counts[MR_EVENT_traceme_numbers] == 0)
+		return 0;
+	return mr_finding_say(
+		findings, finding, MR_SEVERITY_NOTE,
+		"TensorFlow was traced from its first step: it then goes on to run cheap "
+		"operations on "
+		"other threads than their input's, which it does not when it is not traced.");
+}
+
+/* Nodes that no activity told of: executed too late to be discovered, or folded away. */
+static int tell_unplaced(const struct mr_model *model, struct mr_findings *findings,
+			 struct mr_finding *finding)
+{
+	const struct mr_node_executions *executions = &model->node_executions;
+	const struct mr_definitions *definitions = &model->survey->definitions;
+	uint64_t unplaced = 0;
+	uint64_t count = 0;
+
+	for (uint32_t row = 0; row < executions->table.count; row++) {
+		if (!executions->run[row])
+			continue;
+		count++;
+		unplaced += definitions->nodes.items[executions->node[row]].device == 0;
+	}
+	if (unplaced == 0)
+		return 0;
+	return mr_finding_say(findings, finding, MR_SEVERITY_NOTE,
+			      "Of %" PRIu64 " of %" PRIu64
+			      " executions of graph nodes the device is not known.",
+			      unplaced, count);
+}
+
+int mr_tell_framework_health(const struct mr_model *model, struct mr_findings *findings,
+			     struct mr_finding *finding)
+{
+	const struct mr_survey *survey = model->survey;
+	int result = 0;
+
+	for (size_t i = 0; i < survey->hooks_missing.count && result == 0; i++)
+		result = mr_finding_say(findings, finding, MR_SEVERITY_WARNING,
+					"This version of the framework lacks %s.",
+					mr_survey_text(survey, survey->hooks_missing.items[i]));
+	if (result == 0)
+		result = tell_history(model, findings, finding);
+	return result < 0 ? result : tell_unplaced(model, findings, finding);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the time went, on half a page: what the devices did, what the end of the run waited for, and the three
+ * largest causes. Everything is taken from the findings that are there already; this one is put before them.
+ */
+#include "analysis/analysis.h"
+
+#include <string.h>
+
+#include "analysis/tally.h"
+#include "base/error.h"
+#include "base/format.h"
+
+enum {
+	CAUSES = 3,
+	EVIDENCE = 3,
+	DEVICES_SAID = 3,
+	HELD_UP_PERMILLE = 100, /* a device that is idle less is not held up by anything */
+	PLACE = 1,              /* in the list of findings: after the trace's health */
+};
+
+static const struct mr_finding_column time_columns[] = {
+	{"what", "", MR_UNIT_TEXT, 0},
+	{"part", "", MR_UNIT_TEXT, 0},
+	{"time_ns", "time", MR_UNIT_NS, 0},
+	{"share_permille", "share", MR_UNIT_PERMILLE, MR_COLUMN_BAR},
+};
+static const struct mr_finding_column cause_columns[] = {
+	{"what", "of", MR_UNIT_TEXT, 0},
+	{"cause", "cause", MR_UNIT_TEXT, 0},
+	{"time_ns", "time", MR_UNIT_NS, 0},
+	{"share_permille", "share", MR_UNIT_PERMILLE, 0},
+	{"culprit", "mostly", MR_UNIT_TEXT, MR_COLUMN_TELLING},
+	{"culprit_ns", "with", MR_UNIT_NS, MR_COLUMN_SPARE},
+	{"operation", "before", MR_UNIT_TEXT, MR_COLUMN_TELLING},
+};
+
+/* Why something took so long: all that has the same cause, and the worst of it. */
+struct cause {
+	const char *what;
+	const char *cause;
+	const char *culprit;
+	const char *operation;
+	int64_t device; /* number; MR_NO_VALUE: it is of the critical path */
+	int64_t time_ns;
+	int64_t whole_ns;
+	int64_t culprit_ns;
+};
+
+struct overview {
+	struct mr_findings *findings;
+	struct mr_finding *finding;
+	const struct mr_finding_table *devices; /* of finding devices; each may be NULL */
+	const struct mr_finding_table *levels;  /* of finding critical_path */
+	const struct mr_finding_table *shares;
+	const struct mr_finding_table *idle_devices; /* of finding idle */
+	const struct mr_finding_table *idle_causes;
+	const struct mr_finding_table *idle_by_all;
+	mr_vec(struct cause) causes;
+};
+
+static int64_t number_of(const struct mr_finding_table *table, uint32_t row, const char *key)
+{
+	return mr_finding_value(table, row, mr_finding_column(table, key))->number;
+}
+
+static const char *text_of(const struct mr_finding_table *table, uint32_t row, const char *key)
+{
+	return mr_finding_value(table, row, mr_finding_column(table, key))->text;
+}
+
+static uint32_t rows_of(const struct mr_finding_table *table)
+{
+	return table ? table->row_count : 0;
+}
+
+static int64_t path_ns(const struct overview *overview)
+{
+	return overview->levels->wholes[mr_finding_column(overview->levels, "time_ns")];
+}
+
+/* ---- in a sentence -------------------------------------------------------------------------------- */
+
+static int say_devices(const struct overview *overview)
+{
+	for (uint32_t row = 0; row < rows_of(overview->devices) && row < DEVICES_SAID; row++) {
+		int64_t span_ns = number_of(overview->devices, row, "span_ns");
+		char busy[MR_FORMAT_BYTES], span[MR_FORMAT_BYTES];
+
+		mr_format_percent(busy, number_of(overview->devices, row, "busy_ns"), span_ns);
+		mr_format_ns(span, span_ns, false);
+		if (span_ns > 0 &&
+		    mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
+				   "%s was busy %s of %s.",
+				   text_of(overview->devices, row, "device"), busy, span) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- as bars -------------------------------------------------------------------------------------- */
+
+static void add_bar(struct mr_finding_table *table, const char *what, const char *part,
+		    int64_t time_ns, int64_t whole_ns)
+{
+	union mr_value *cells = mr_finding_value(table, table->row_count, 0);
+
+	if (time_ns == 0)
+		return;
+	cells[0].text = what;
+	cells[1].text = part;
+	cells[2].number = time_ns;
+	cells[3].number = mr_permille(time_ns, whole_ns);
+	table->row_count++;
+}
+
+static int add_bars(const struct overview *overview)
+{
+	static const char *const parts[][2] = {
+		{"compute_ns", "kernels"}, {"exposed_ns", "copies alone"}, {"idle_ns", "idle"}};
+	struct mr_finding_table *table = mr_finding_add_table(
+		overview->findings, overview->finding, "time",
+		overview->devices ? "Devices and critical path" : "Critical path", time_columns,
+		mr_countof(time_columns),
+		mr_countof(parts) * rows_of(overview->devices) + rows_of(overview->levels));
+
+	if (!table)
+		return -ENOMEM;
+	table->row_count = 0; /* those of no time are left out */
+	for (uint32_t row = 0; row < rows_of(overview->devices); row++)
+		for (size_t i = 0; i < mr_countof(parts); i++)
+			add_bar(table, text_of(overview->devices, row, "device"), parts[i][1],
+				number_of(overview->devices, row, parts[i][0]),
+				number_of(overview->devices, row, "span_ns"));
+	for (uint32_t row = 0; row < rows_of(overview->levels); row++)
+		add_bar(table, "critical path", text_of(overview->levels, row, "level"),
+			number_of(overview->levels, row, "time_ns"), path_ns(overview));
+	return 0;
+}
+
+/* ---- causes --------------------------------------------------------------------------------------- */
+
+/* The row of a device that is idle so much that it matters; MR_NO_ROW if it is not. */
+static uint32_t find_held_up(const struct overview *overview, int64_t device)
+{
+	const struct mr_finding_table *devices = overview->idle_devices;
+
+	for (uint32_t row = 0; row < rows_of(devices); row++)
+		if (number_of(devices, row, "device_number") == device)
+			return number_of(devices, row, "idle_permille") >= HELD_UP_PERMILLE
+				       ? row
+				       : MR_NO_ROW;
+	return MR_NO_ROW;
+}
+
+static struct cause *find_cause(struct overview *overview, int64_t device, const char *name)
+{
+	for (size_t i = 0; i < overview->causes.count; i++) {
+		struct cause *cause = &overview->causes.items[i];
+
+		if (cause->device == device && strcmp(cause->cause, name) == 0)
+			return cause;
+	}
+	return NULL;
+}
+
+/* Culprits of the same cause are one. They come with the worst first; one that has a name is better than one
+ * that has not. */
+static int add_cause(struct overview *overview, const struct cause *added)
+{
+	struct cause *cause = find_cause(overview, added->device, added->cause);
+
+	if (!cause)
+		return mr_vec_push(&overview->causes, *added);
+	mr_ns_add(&cause->time_ns, added->time_ns);
+	if (*cause->culprit == '\0' && *added->culprit) {
+		cause->culprit = added->culprit;
+		cause->culprit_ns = added->culprit_ns;
+	}
+	return 0;
+}
+
+/* The name of the only device says nothing. */
+static const char *name_idle(const struct overview *overview, const char *device)
+{
+	return rows_of(overview->idle_devices) == 1
+		       ? "idle time"
+		       : mr_region_print(&overview->findings->region, "idle %s", device);
+}
+
+static int collect_idle(struct overview *overview)
+{
+	const struct mr_finding_table *causes = overview->idle_causes;
+
+	for (uint32_t row = 0; row < rows_of(causes); row++) {
+		int64_t device = number_of(causes, row, "device_number");
+		uint32_t held_up = find_held_up(overview, device);
+
+		if (held_up == MR_NO_ROW)
+			continue;
+		const struct cause cause = {
+			.what = name_idle(overview, text_of(causes, row, "device")),
+			.cause = text_of(causes, row, "cause"),
+			.culprit = text_of(causes, row, "culprit"),
+			.operation = "",
+			.device = device,
+			.time_ns = number_of(causes, row, "time_ns"),
+			.whole_ns = number_of(overview->idle_devices, held_up, "span_ns"),
+			.culprit_ns = number_of(causes, row, "time_ns"),
+		};
+		if (!cause.what || add_cause(overview, &cause) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Where no device is held up, what the end of the run waited for. */
+static int collect_path(struct overview *overview)
+{
+	const struct mr_finding_table *shares = overview->shares;
+
+	if (overview->causes.count)
+		return 0;
+	for (uint32_t row = 0; row < rows_of(shares); row++) {
+		const struct cause cause = {
+			.what = "critical path",
+			.cause = text_of(shares, row, "cause"),
+			.culprit = text_of(shares, row, "culprit"),
+			.operation = "",
+			.device = MR_NO_VALUE,
+			.time_ns = number_of(shares, row, "time_ns"),
+			.whole_ns = path_ns(overview),
+			.culprit_ns = number_of(shares, row, "time_ns"),
+		};
+
+		if (add_cause(overview, &cause) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare_causes(const void *left, const void *right)
+{
+	const struct cause *a = left, *b = right;
+
+	return (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns);
+}
+
+/* The operation that waited most because of it. */
+static int find_operation(const struct overview *overview, struct cause *cause)
+{
+	const struct mr_finding_table *all = overview->idle_by_all;
+	mr_auto(tally) struct mr_tally operations = {0};
+	mr_auto(free) struct mr_sort_item *order = NULL;
+
+	for (uint32_t row = 0; row < rows_of(all); row++) {
+		const char *operation = text_of(all, row, "operation");
+
+		if (number_of(all, row, "device_number") == cause->device &&
+		    strcmp(text_of(all, row, "cause"), cause->cause) == 0 &&
+		    mr_tally_add(&operations, operation, strlen(operation) + 1,
+				 number_of(all, row, "total_ns"), row) < 0)
+			return -ENOMEM;
+	}
+	if (operations.entries.count == 0)
+		return 0;
+	if (mr_tally_sort(&operations, &order) < 0)
+		return -ENOMEM;
+	cause->operation =
+		text_of(all, operations.entries.items[order[0].index].longest, "operation");
+	return 0;
+}
+
+static int add_causes(struct overview *overview)
+{
+	uint32_t count = (uint32_t)mr_min(overview->causes.count, (size_t)CAUSES);
+	struct mr_finding_table *table = mr_finding_add_table(
+		overview->findings, overview->finding, "causes", "The largest causes",
+		cause_columns, mr_countof(cause_columns), count);
+
+	if (!table)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		struct cause *cause = &overview->causes.items[i];
+		union mr_value *cells = mr_finding_value(table, i, 0);
+
+		if (find_operation(overview, cause) < 0)
+			return -ENOMEM;
+		cells[0].text = cause->what;
+		cells[1].text = cause->cause;
+		cells[2].number = cause->time_ns;
+		cells[3].number = mr_permille(cause->time_ns, cause->whole_ns);
+		cells[4].text = cause->culprit;
+		cells[5].number = cause->culprit_ns;
+		cells[6].text = cause->operation;
+	}
+	return 0;
+}
+
+/* The same as below, where texts then leave it out. The longest idle time is told of with its cause. */
+static int add_evidence(const struct overview *overview)
+{
+	bool is_idle = overview->causes.count && overview->causes.items[0].device != MR_NO_VALUE;
+	struct mr_finding *from =
+		mr_findings_find(overview->findings, is_idle ? "idle" : "critical_path");
+
+	for (size_t i = 0; from && i < from->evidence.count && i < EVIDENCE; i++)
+		if (mr_finding_prove(overview->finding, from->evidence.items[i]) < 0)
+			return -ENOMEM;
+	if (from)
+		from->is_proved_before = true;
+	if (is_idle && overview->devices)
+		mr_findings_find(overview->findings, "devices")->is_proved_before = true;
+	return 0;
+}
+
+/* ---- together ------------------------------------------------------------------------------------- */
+
+static void move_to_place(struct mr_findings *findings)
+{
+	struct mr_finding **items = findings->list.items;
+	struct mr_finding *last = items[findings->list.count - 1];
+
+	memmove(&items[PLACE + 1], &items[PLACE],
+		(findings->list.count - 1 - PLACE) * sizeof *items);
+	items[PLACE] = last;
+}
+
+static int tell(struct overview *overview)
+{
+	overview->finding = mr_findings_add(overview->findings, "overview", "Where the time went");
+	if (!overview->finding)
+		return -ENOMEM;
+	move_to_place(overview->findings);
+	if (say_devices(overview) < 0 || add_bars(overview) < 0 || collect_idle(overview) < 0 ||
+	    collect_path(overview) < 0)
+		return -ENOMEM;
+	if (overview->causes.count)
+		qsort(overview->causes.items, overview->causes.count,
+		      sizeof *overview->causes.items, compare_causes);
+	return add_causes(overview) < 0 ? -ENOMEM : add_evidence(overview);
+}
+
+int mr_analyse_overview(const struct mr_model *model, struct mr_findings *findings)
+{
+	struct overview overview = {
+		.findings = findings,
+		.devices = mr_findings_find_table(findings, "devices", "devices"),
+		.levels = mr_findings_find_table(findings, "critical_path", "levels"),
+		.shares = mr_findings_find_table(findings, "critical_path", "shares"),
+		.idle_devices = mr_findings_find_table(findings, "idle", "devices"),
+		.idle_causes = mr_findings_find_table(findings, "idle", "causes"),
+		.idle_by_all = mr_findings_find_table(findings, "idle", "by_all"),
+	};
+
+	(void)model;
+	if (rows_of(overview.devices) + rows_of(overview.levels) == 0)
+		return 0;
+	int result = tell(&overview);
+	mr_vec_free(&overview.causes);
+	return result < 0 ? mr_fail_errno(-result, "sum up the findings") : 0;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tells of the steps of a run, and whether they were marked or inferred.
+ */
+#include "analysis/analysis.h"
+
+#include "analysis/breakdown.h"
+#include "analysis/steps.h"
+#include "base/error.h"
+
+/* clang-format off */
+static const struct mr_finding_column thread_columns[] = {
+	{"thread", "thread", MR_UNIT_TEXT, 0},
+	{"pid", "pid", MR_UNIT_NUMBER, 0},
+	{"tid", "tid", MR_UNIT_NUMBER, 0},
+	MR_FLAT_COLUMNS,
+};
+/* clang-format on */
+static const struct mr_finding_column step_columns[] = {
+	{"step", "step", MR_UNIT_NUMBER, 0},
+	{"source", "source", MR_UNIT_TEXT, 0},
+	{"thread", "thread", MR_UNIT_TEXT, 0},
+	{"pid", "pid", MR_UNIT_NUMBER, 0},
+	{"tid", "tid", MR_UNIT_NUMBER, 0},
+	{"start_ns", "start", MR_UNIT_NUMBER, 0},
+	{"duration_ns", "duration", MR_UNIT_NS, MR_COLUMN_BREAKDOWN},
+};
+static const struct mr_finding_column inference_columns[] = {
+	{"pid", "pid", MR_UNIT_NUMBER, 0},
+	{"launches", "launches", MR_UNIT_COUNT, MR_COLUMN_SUM},
+	{"period", "launches of a step", MR_UNIT_COUNT, 0},
+	{"confidence_permille", "confidence", MR_UNIT_PERMILLE, 0},
+	{"steps", "steps", MR_UNIT_COUNT, MR_COLUMN_SUM},
+};
+
+struct study {
+	const struct mr_model *model;
+	struct mr_findings *findings;
+	struct mr_finding *finding;
+	const struct mr_step_list *list;
+};
+
+static int add_threads(const struct study *study)
+{
+	uint32_t count = (uint32_t)study->list->steps.count;
+	size_t track_count = study->model->survey->tracks.count;
+	mr_auto(free) uint32_t *identity = mr_make_identity(track_count);
+	mr_auto(free) int64_t *duration_ns = malloc(count * sizeof *duration_ns);
+	mr_auto(free) uint32_t *track = malloc(count * sizeof *track);
+
+	if (!identity || !duration_ns || !track)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		duration_ns[i] = study->list->steps.items[i].duration_ns;
+		track[i] = study->list->steps.items[i].track;
+	}
+	const struct mr_breakdown by_thread = {
+		.id = "by_thread",
+		.title = "By thread",
+		.columns = thread_columns,
+		.column_count = mr_countof(thread_columns),
+		.name_count = 3,
+		.name = mr_name_track,
+		.input = {count, duration_ns, NULL, track, identity, (uint32_t)track_count},
+	};
+	return mr_breakdown_add(study->model, study->findings, study->finding, &by_thread, NULL,
+				NULL);
+}
+
+/* One by one; texts have enough of the table above. */
+static int add_steps(const struct study *study)
+{
+	uint32_t count = (uint32_t)study->list->steps.count;
+	struct mr_finding_table *table =
+		mr_finding_add_table(study->findings, study->finding, "steps", "Steps",
+				     step_columns, mr_countof(step_columns), count);
+	uint64_t sum_ns = 0;
+
+	if (!table)
+		return -ENOMEM;
+	table->is_repetition = true;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct mr_step *step = &study->list->steps.items[i];
+		union mr_value *cells = mr_finding_value(table, i, 0);
+
+		cells[0].number = (int64_t)step->number;
+		cells[1].text = study->list->inferences.count ? "inferred" : "marked";
+		mr_name_track(study->model, NULL, step->track, &cells[2]);
+		cells[5].number = step->start_ns;
+		cells[6].number = step->duration_ns;
+		sum_ns += (uint64_t)step->duration_ns;
+	}
+	table->wholes[6] = (int64_t)sum_ns;
+	mr_finding_check(table);
+	return 0;
+}
+
+static bool is_inferred(const struct study *study)
+{
+	for (size_t i = 0; i < study->list->inferences.count; i++)
+		if (study->list->inferences.items[i].period.length)
+			return true;
+	return false;
+}
+
+static int add_inferences(const struct study *study)
+{
+	uint32_t count = (uint32_t)study->list->inferences.count;
+	struct mr_finding_table *table = mr_finding_add_table(
+		study->findings, study->finding, "inferred", "Inferred from launches",
+		inference_columns, mr_countof(inference_columns), count);
+
+	if (!table)
+		return -ENOMEM;
+	table->is_repetition = !is_inferred(study);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct mr_inference *inference = &study->list->inferences.items[i];
+		union mr_value *cells = mr_finding_value(table, i, 0);
+		bool repeats = inference->period.length > 0;
+
+		cells[0].number = study->model->survey->processes.items[inference->process].pid;
+		cells[1].number = inference->launch_count;
+		cells[2].number = repeats ? inference->period.length : MR_NO_VALUE;
+		cells[3].number = repeats ? inference->period.confidence_permille : MR_NO_VALUE;
+		cells[4].number = inference->step_count;
+	}
+	return 0;
+}
+
+static int say_inference(const struct study *study)
+{
+	if (!is_inferred(study))
+		return mr_finding_say(study->findings, study->finding, MR_SEVERITY_FINE,
+				      "The program marks no steps, and what it launches does not "
+				      "repeat itself: none can be inferred.");
+	return mr_finding_say(study->findings, study->finding, MR_SEVERITY_NOTE,
+			      "The program marks no steps. These are inferred: it launches the "
+			      "same operations again and again.");
+}
+
+static int tell(const struct study *study)
+{
+	int result = study->list->inferences.count ? say_inference(study) : 0;
+
+	if (result == 0 && study->list->steps.count)
+		result = add_threads(study);
+	if (result == 0)
+		result = add_steps(study);
+	if (result == 0 && study->list->inferences.count)
+		result = add_inferences(study);
+	return result;
+}
+
+int mr_analyse_steps(const struct mr_model *model, struct mr_findings *findings)
+{
+	struct mr_step_list list = {0};
+	struct study study = {model, findings, NULL, &list};
+	int result = mr_step_list_make(model, model->part.processes, &list);
+
+	if (result == 0 && list.steps.count + list.inferences.count) {
+		study.finding = mr_findings_add(findings, "steps", "Steps");
+		result = study.finding ? tell(&study) : -ENOMEM;
+	}
+	mr_step_list_free(&list);
+	return result < 0 ? mr_fail_errno(-result, "analyse the steps") : 0;
+}
