@@ -11,7 +11,7 @@ export FUZZ_SECONDS KILLS
 # Who runs all of this through sudo wants it to stay root; `record` would become that user.
 unexport SUDO_UID SUDO_GID
 
-.PHONY: all demo test bench asan tsan fuzz doc format format-check install clean help
+.PHONY: all demo soft test bench asan tsan fuzz doc format format-check install clean help
 
 all: $(BUILD)/build.ninja ## build into build/
 	@ninja -C $(BUILD)
@@ -20,13 +20,16 @@ $(BUILD)/build.ninja:
 	@tools/setup build
 	@meson setup $(BUILD) -Dtests=false $(PREFIX_OPTION)
 
-demo: all ## trace the example pipeline and report on it
-	@rm -rf $(BUILD)/demo.mill
-	$(BUILD)/millrace record -o $(BUILD)/demo.mill -- $(BUILD)/examples/pipeline
-	$(BUILD)/millrace report $(BUILD)/demo.mill
+demo: all ## trace a TensorFlow training on the software GPU and report on it
+	@tools/demo $(BUILD)
+
+soft: all ## build the software GPU, for which TensorFlow is fetched
+	@tools/setup soft
+	@meson setup --reconfigure $(BUILD) >/dev/null
+	@ninja -C $(BUILD) soft/millrace_soft.so
 
 test: ## everything CI checks; FUZZ_SECONDS=20 KILLS=200
-	@tools/setup build test
+	@tools/setup build test frameworks
 	@tools/run-tests
 
 asan: ## unit and stress tests with AddressSanitizer and UBSan
@@ -45,8 +48,11 @@ bench: all ## the figures of bench/
 	@tools/setup build bench
 	@bench/run $(BUILD)
 
-doc: all ## renew doc/events.md
+doc: all ## renew doc/events.md and doc/tables.md
 	@$(BUILD)/doc/schema-doc >doc/events.md
+	@sed '/^## Tables$$/,$$d' doc/tables.md >$(BUILD)/tables.md
+	@$(BUILD)/doc/tables-doc >>$(BUILD)/tables.md
+	@mv $(BUILD)/tables.md doc/tables.md
 
 format: ## format all C sources
 	@tools/format

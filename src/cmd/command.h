@@ -61,6 +61,7 @@ extern const struct mr_command mr_command_doctor;
 extern const struct mr_command mr_command_dump;
 extern const struct mr_command mr_command_help;
 extern const struct mr_command mr_command_info;
+extern const struct mr_command mr_command_query;
 extern const struct mr_command mr_command_record;
 extern const struct mr_command mr_command_report;
 extern const struct mr_command mr_command_snapshot;

@@ -24,7 +24,8 @@ static int run(int count, char **operands)
 {
 	static mr_analysis *const analyses[] = {mr_analyse_health, mr_analyse_contents, NULL};
 
-	return mr_present(count, operands, analyses, given.json, false);
+	return mr_present(count, operands,
+			  &(struct mr_presentation){.analyses = analyses, .json = given.json});
 }
 
 const struct mr_command mr_command_info = {

@@ -26,8 +26,10 @@ static uint32_t page_width(void)
 	return PAGE_COLUMNS;
 }
 
-static int print(const struct mr_model *model, struct mr_findings *findings, bool json, bool brief)
+static int print(const struct mr_model *model, struct mr_findings *findings,
+		 const struct mr_presentation *presentation)
 {
+	bool brief = presentation->brief;
 	const struct mr_text_style style = {
 		.width = page_width(),
 		.max_rows = brief ? ROWS_IN_BRIEF : ROWS,
@@ -38,28 +40,41 @@ static int print(const struct mr_model *model, struct mr_findings *findings, boo
 	struct mr_summary summary;
 	int result = mr_summary_make(model, &findings->region, &summary);
 
+	if (result == 0 && model->whole) {
+		summary.part = mr_part_text(&findings->region, presentation->part);
+		result = summary.part ? 0 : -ENOMEM;
+	}
 	if (result < 0)
 		return mr_fail_errno(-result, "sum up the trace");
-	if (json)
-		return mr_report_print_json(&summary, findings, stdout);
+	if (presentation->json)
+		return mr_report_print_json(&summary, findings, brief, stdout);
 	mr_report_print_text(&summary, findings, &style, stdout);
 	return 0;
 }
 
-int mr_present(int count, char **operands, mr_analysis *const *analyses, bool json, bool brief)
+static int analyse(const struct mr_model *model, const struct mr_presentation *presentation)
+{
+	struct mr_findings findings = {0};
+	int result = 0;
+
+	for (mr_analysis *const *next = presentation->analyses; result == 0 && *next; next++)
+		result = (*next)(model, &findings);
+	if (result == 0)
+		result = print(model, &findings, presentation);
+	mr_findings_free(&findings);
+	return result;
+}
+
+int mr_present(int count, char **operands, const struct mr_presentation *presentation)
 {
 	mr_auto(free) char *path = NULL;
-	mr_auto(model) struct mr_model *model = NULL;
-	struct mr_findings findings = {0};
+	mr_auto(model) struct mr_model *model = NULL, *cut = NULL;
 
 	signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
 	int result = mr_trace_argument(count, operands, &path);
 	if (result == 0)
 		result = mr_model_load(path, &model);
-	for (; result == 0 && *analyses; analyses++)
-		result = (*analyses)(model, &findings);
-	if (result == 0)
-		result = print(model, &findings, json, brief);
-	mr_findings_free(&findings);
-	return result;
+	if (result == 0 && presentation->part)
+		result = mr_part_find(model, presentation->part, &cut);
+	return result < 0 ? result : analyse(cut ? cut : model, presentation);
 }

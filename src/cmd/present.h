@@ -8,10 +8,17 @@
 #include <stdbool.h>
 
 #include "analysis/analysis.h"
+#include "cmd/part.h"
 
 typedef int mr_analysis(const struct mr_model *model, struct mr_findings *findings);
 
-/* `analyses` is ended by NULL. `brief`: say little of what is fine. */
-int mr_present(int count, char **operands, mr_analysis *const *analyses, bool json, bool brief);
+struct mr_presentation {
+	mr_analysis *const *analyses;       /* ended by NULL */
+	const struct mr_part_options *part; /* NULL: the whole trace */
+	bool json;
+	bool brief; /* say little of what is fine, and in JSON the answers first */
+};
+
+int mr_present(int count, char **operands, const struct mr_presentation *presentation);
 
 #endif

@@ -2,20 +2,22 @@
  *
  * millrace record: runs a program and traces it. Exits as the program does.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "analysis/loss.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "base/quote.h"
 #include "cmd/command.h"
 #include "launch/session.h"
 #include "record/arena.h"
-#include "report/format.h"
 
 enum {
 	EXIT_OWN_FAILURE = 125,
@@ -30,6 +32,7 @@ static struct {
 	bool quiet;
 	uint64_t delay_ns;
 	uint64_t duration_ns;
+	const char *steps;
 	uint64_t max_bytes;
 	const char *last;
 	uint64_t buffer_bytes;
@@ -54,6 +57,7 @@ static const struct mr_option options[] = {
 	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "begin to record after TIME"),
 	MR_DURATION_FROM(0, "duration", &given.duration_ns, 1, "TIME",
 			 "record for TIME, then only let it run"),
+	MR_STRING(0, "steps", &given.steps, "A..B", "record only steps A to B, counted from 0"),
 	MR_SIZE_FROM(0, "max-size", &given.max_bytes, LEAST_BYTES, "SIZE",
 		     "keep the newest SIZE of events; by default 8G, or half of the free space"),
 	MR_STRING(0, "last", &given.last, "SIZE|TIME",
@@ -77,6 +81,7 @@ static const struct mr_example examples[] = {
 	{"millrace record -o run.mill --levels runtime,dataflow -- true", "choose name and levels"},
 	{"millrace record --syscalls=blocking -- true", "leave other processes' calls alone"},
 	{"millrace record --last 64M -- true", "keep only the newest 64 MiB"},
+	{"millrace record --steps 100..104 -- true", "trace five steps of a training"},
 	{0},
 };
 
@@ -223,6 +228,22 @@ static int exit_like(int wait_status)
 	return 128 + number;
 }
 
+static int parse_steps(struct mr_session_options *session)
+{
+	if (!given.steps)
+		return 0;
+	int used = 0;
+	int fields = sscanf(given.steps, "%" SCNu64 "..%" SCNu64 "%n", &session->first_step,
+			    &session->last_step, &used);
+	if (fields != 2 || given.steps[used] || !isdigit((unsigned char)given.steps[0]) ||
+	    session->first_step > session->last_step)
+		return mr_fail(EINVAL, "'%s' is not a range of steps such as 10..12", given.steps);
+	if (given.delay_ns || given.duration_ns)
+		return mr_fail(EINVAL, "not together with --delay or --duration");
+	session->has_steps = true;
+	return 0;
+}
+
 static int run(int count, char **operands)
 {
 	operands[count] = NULL; /* there is room: options were taken out, or argv ends here */
@@ -246,6 +267,9 @@ static int run(int count, char **operands)
 	int result = parse_last(&session);
 	if (result < 0)
 		return mr_command_misused(&mr_command_record, "--last: %s", mr_error_text());
+	result = parse_steps(&session);
+	if (result < 0)
+		return mr_command_misused(&mr_command_record, "--steps: %s", mr_error_text());
 	struct mr_session_result outcome;
 	bool program_failed;
 	result = mr_session_run(&session, &outcome, &program_failed);

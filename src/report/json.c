@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/report.h"
 
+#include <string.h>
+
 #include "base/json_writer.h"
 
 static const char *unit_name(enum mr_unit unit)
@@ -18,6 +20,8 @@ static const char *unit_name(enum mr_unit unit)
 		return "bytes_per_second";
 	case MR_UNIT_PERMILLE:
 		return "permille";
+	case MR_UNIT_THOUSANDTHS:
+		return "thousandths";
 	case MR_UNIT_NUMBER:
 		return "number";
 	}
@@ -38,20 +42,23 @@ static void print_column(const struct mr_finding_table *table, uint32_t column,
 	mr_json_end_object(json);
 }
 
+static void print_value(const struct mr_finding_column *desc, const union mr_value *value,
+			const char *key, struct mr_json *json)
+{
+	if (desc->unit == MR_UNIT_TEXT)
+		mr_json_string(json, key, value->text);
+	else if (value->number == MR_NO_VALUE)
+		mr_json_null(json, key);
+	else
+		mr_json_int(json, key, value->number);
+}
+
 static void print_row(const struct mr_finding_table *table, uint32_t row, struct mr_json *json)
 {
 	mr_json_begin_object(json, NULL);
-	for (uint32_t column = 0; column < table->column_count; column++) {
-		const struct mr_finding_column *desc = &table->columns[column];
-		const union mr_value *value = mr_finding_value(table, row, column);
-
-		if (desc->unit == MR_UNIT_TEXT)
-			mr_json_string(json, desc->key, value->text);
-		else if (value->number == MR_NO_VALUE)
-			mr_json_null(json, desc->key);
-		else
-			mr_json_int(json, desc->key, value->number);
-	}
+	for (uint32_t column = 0; column < table->column_count; column++)
+		print_value(&table->columns[column], mr_finding_value(table, row, column),
+			    table->columns[column].key, json);
 	mr_json_end_object(json);
 }
 
@@ -83,12 +90,8 @@ static void print_evidence(const struct mr_evidence *evidence, struct mr_json *j
 	mr_json_end_object(json);
 }
 
-static void print_finding(const struct mr_finding *finding, struct mr_json *json)
+static void print_sentences(const struct mr_finding *finding, struct mr_json *json)
 {
-	mr_json_begin_object(json, NULL);
-	mr_json_string(json, "id", finding->id);
-	mr_json_string(json, "title", finding->title);
-	mr_json_string(json, "severity", mr_severity_name(finding->severity));
 	mr_json_begin_array(json, "sentences");
 	for (size_t i = 0; i < finding->sentences.count; i++) {
 		const struct mr_sentence *sentence = &finding->sentences.items[i];
@@ -99,6 +102,15 @@ static void print_finding(const struct mr_finding *finding, struct mr_json *json
 		mr_json_end_object(json);
 	}
 	mr_json_end_array(json);
+}
+
+static void print_finding(const struct mr_finding *finding, struct mr_json *json)
+{
+	mr_json_begin_object(json, NULL);
+	mr_json_string(json, "id", finding->id);
+	mr_json_string(json, "title", finding->title);
+	mr_json_string(json, "severity", mr_severity_name(finding->severity));
+	print_sentences(finding, json);
 	mr_json_begin_array(json, "tables");
 	for (size_t i = 0; i < finding->tables.count; i++)
 		print_table(finding->tables.items[i], json);
@@ -109,6 +121,120 @@ static void print_finding(const struct mr_finding *finding, struct mr_json *json
 	mr_json_end_array(json);
 	mr_json_end_object(json);
 }
+
+/* ---- answers: what programs ask for most, taken from the findings --------------------------------- */
+
+static void print_health(const struct mr_findings *findings, struct mr_json *json)
+{
+	const struct mr_finding *health = mr_findings_find(findings, "health");
+
+	mr_json_begin_object(json, "health");
+	mr_json_string(json, "severity", mr_severity_name(health->severity));
+	print_sentences(health, json);
+	mr_json_end_object(json);
+}
+
+/* The rows of a table, or those of them in which a column has that text. */
+static void print_rows(const struct mr_findings *findings, const char *key, const char *finding,
+		       const char *id, const char *column, const char *text, struct mr_json *json)
+{
+	const struct mr_finding_table *table = mr_findings_find_table(findings, finding, id);
+
+	mr_json_begin_array(json, key);
+	for (uint32_t row = 0; table && row < table->row_count; row++)
+		if (!column ||
+		    strcmp(mr_finding_value(table, row, mr_finding_column(table, column))->text,
+			   text) == 0)
+			print_row(table, row, json);
+	mr_json_end_array(json);
+}
+
+/* A cell under another name. */
+static void print_cell(const struct mr_finding_table *table, uint32_t row, const char *column,
+		       const char *key, struct mr_json *json)
+{
+	uint32_t at = mr_finding_column(table, column);
+
+	print_value(&table->columns[at], mr_finding_value(table, row, at), key, json);
+}
+
+static void print_idle_causes(const struct mr_findings *findings, int64_t device,
+			      struct mr_json *json)
+{
+	const struct mr_finding_table *causes = mr_findings_find_table(findings, "idle", "causes");
+
+	mr_json_begin_array(json, "idle_causes");
+	for (uint32_t row = 0; causes && row < causes->row_count; row++) {
+		uint32_t number = mr_finding_column(causes, "device_number");
+
+		if (mr_finding_value(causes, row, number)->number != device)
+			continue;
+		mr_json_begin_object(json, NULL);
+		print_cell(causes, row, "cause", "cause", json);
+		print_cell(causes, row, "culprit", "culprit", json);
+		print_cell(causes, row, "time_ns", "ns", json);
+		print_cell(causes, row, "count", "count", json);
+		mr_json_end_object(json);
+	}
+	mr_json_end_array(json);
+}
+
+static void print_devices(const struct mr_findings *findings, struct mr_json *json)
+{
+	const struct mr_finding_table *devices =
+		mr_findings_find_table(findings, "devices", "devices");
+
+	mr_json_begin_array(json, "devices");
+	for (uint32_t row = 0; devices && row < devices->row_count; row++) {
+		uint32_t number = mr_finding_column(devices, "device_number");
+
+		mr_json_begin_object(json, NULL);
+		print_cell(devices, row, "device", "name", json);
+		print_cell(devices, row, "pid", "pid", json);
+		print_cell(devices, row, "span_ns", "span_ns", json);
+		print_cell(devices, row, "busy_ns", "busy_ns", json);
+		print_cell(devices, row, "idle_ns", "idle_ns", json);
+		print_idle_causes(findings, mr_finding_value(devices, row, number)->number, json);
+		mr_json_end_object(json);
+	}
+	mr_json_end_array(json);
+}
+
+static void print_critical_path(const struct mr_findings *findings, struct mr_json *json)
+{
+	const struct mr_finding_table *shares =
+		mr_findings_find_table(findings, "critical_path", "shares");
+
+	if (!shares) {
+		mr_json_null(json, "critical_path");
+		return;
+	}
+	mr_json_begin_object(json, "critical_path");
+	mr_json_int(json, "span_ns", shares->wholes[mr_finding_column(shares, "time_ns")]);
+	mr_json_begin_array(json, "shares");
+	for (uint32_t row = 0; row < shares->row_count; row++) {
+		mr_json_begin_object(json, NULL);
+		print_cell(shares, row, "level", "level", json);
+		print_cell(shares, row, "what", "what", json);
+		print_cell(shares, row, "time_ns", "ns", json);
+		mr_json_end_object(json);
+	}
+	mr_json_end_array(json);
+	mr_json_end_object(json);
+}
+
+static void print_answers(const struct mr_findings *findings, struct mr_json *json)
+{
+	print_health(findings, json);
+	print_devices(findings, json);
+	print_critical_path(findings, json);
+	print_rows(findings, "steps", "steps", "steps", NULL, NULL, json);
+	print_rows(findings, "ops", "operations", "by_node", NULL, NULL, json);
+	print_rows(findings, "kernels", "device_operations", "by_name", "kind", "kernel", json);
+	print_rows(findings, "calls", "calls", "by_name", NULL, NULL, json);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------ */
 
 static void print_exit(const struct mr_summary *summary, struct mr_json *json)
 {
@@ -122,8 +248,17 @@ static void print_exit(const struct mr_summary *summary, struct mr_json *json)
 	mr_json_end_object(json);
 }
 
+static void print_window(const struct mr_summary *summary, struct mr_json *json)
+{
+	mr_json_begin_object(json, "window");
+	mr_json_string(json, "part", summary->part);
+	mr_json_int(json, "first_ns", summary->window.first_ns);
+	mr_json_int(json, "last_ns", summary->window.last_ns);
+	mr_json_end_object(json);
+}
+
 int mr_report_print_json(const struct mr_summary *summary, const struct mr_findings *findings,
-			 FILE *file)
+			 bool answers, FILE *file)
 {
 	struct mr_json json;
 
@@ -141,6 +276,9 @@ int mr_report_print_json(const struct mr_summary *summary, const struct mr_findi
 	mr_json_uint(&json, "events", summary->event_count);
 	mr_json_uint(&json, "event_bytes", summary->event_bytes);
 	mr_json_int(&json, "first_ns", summary->first_ns);
+	print_window(summary, &json);
+	if (answers)
+		print_answers(findings, &json);
 	mr_json_begin_array(&json, "findings");
 	for (size_t i = 0; i < findings->list.count; i++)
 		print_finding(findings->list.items[i], &json);

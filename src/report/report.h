@@ -22,9 +22,9 @@ struct mr_text_style {
 void mr_report_print_text(const struct mr_summary *summary, const struct mr_findings *findings,
 			  const struct mr_text_style *style, FILE *file);
 
-/* 0, or a negative errno with a cause. */
+/* With `answers`, what programs ask for most also stands at the top. 0, or a negative errno with a cause. */
 int mr_report_print_json(const struct mr_summary *summary, const struct mr_findings *findings,
-			 FILE *file);
+			 bool answers, FILE *file);
 
 /* One table, indented by two columns. */
 void mr_finding_table_print(const struct mr_finding_table *table, const struct mr_text_style *style,

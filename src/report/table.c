@@ -3,17 +3,19 @@
  * Tables as text: columns as wide as their widest cell, texts cut and spare columns left out where the
  * page is too narrow, numbers to the right, long tables ended by the sum of the other rows.
  */
-#include "report/format.h"
+#include "base/format.h"
 #include "report/report.h"
 
 #include <string.h>
 
 enum {
-	MAX_COLUMNS = 16,
+	MAX_COLUMNS = 20,
 	TEXT_WIDTH = 20,
 	MIN_TEXT_WIDTH = 8,
 	INDENT = 2,
 	GAP = 2,
+	BAR_WIDTH = 40,
+	OTHERS_BYTES = 24,
 };
 
 struct layout {
@@ -24,6 +26,7 @@ struct layout {
 	bool is_hidden[MAX_COLUMNS];
 	size_t width[MAX_COLUMNS];
 	size_t percent_width[MAX_COLUMNS]; /* 0: no percentages beside the column */
+	size_t bar_width[MAX_COLUMNS];     /* 0: no bars beside the column */
 };
 
 static bool is_text(const struct layout *layout, uint32_t column)
@@ -57,6 +60,12 @@ static void format_number(const struct layout *layout, uint32_t column, int64_t 
 		else
 			mr_format_percent(to, number, 1000);
 		break;
+	case MR_UNIT_THOUSANDTHS:
+		if (number == MR_NO_VALUE)
+			strcpy(to, "-");
+		else
+			snprintf(to, MR_FORMAT_BYTES, "%.2f", (double)number / 1000);
+		break;
 	case MR_UNIT_COUNT:
 		if (number == MR_NO_VALUE)
 			strcpy(to, "-");
@@ -76,6 +85,11 @@ static void format_number(const struct layout *layout, uint32_t column, int64_t 
 static bool is_additive(const struct layout *layout, uint32_t column)
 {
 	return layout->table->columns[column].flags & (MR_COLUMN_BREAKDOWN | MR_COLUMN_SUM);
+}
+
+static void name_others(const struct layout *layout, char *to)
+{
+	snprintf(to, OTHERS_BYTES, "(%u others)", layout->table->row_count - layout->shown_rows);
 }
 
 static int64_t sum_others(const struct layout *layout, uint32_t column)
@@ -98,31 +112,38 @@ static bool is_same(const struct layout *layout, uint32_t column, uint32_t row)
 				       : first->number == value->number;
 }
 
-/* A name that is the same in all rows tells nothing; nor does one that is empty. */
+/* A name that is the same in all rows tells nothing, as a rule; nor does one that is empty. */
 static bool is_useless(const struct layout *layout, uint32_t column)
 {
-	enum mr_unit unit = layout->table->columns[column].unit;
+	const struct mr_finding_column *desc = &layout->table->columns[column];
 
-	if (column == 0 || (unit != MR_UNIT_TEXT && unit != MR_UNIT_NUMBER))
+	if (column == 0 || (desc->unit != MR_UNIT_TEXT && desc->unit != MR_UNIT_NUMBER))
 		return false;
 	for (uint32_t row = 1; row < layout->table->row_count; row++)
 		if (!is_same(layout, column, row))
 			return false;
-	return layout->table->row_count > 1 ||
-	       (unit == MR_UNIT_TEXT && *mr_finding_value(layout->table, 0, column)->text == '\0');
+	return (layout->table->row_count > 1 && !(desc->flags & MR_COLUMN_TELLING)) ||
+	       (is_text(layout, column) &&
+		*mr_finding_value(layout->table, 0, column)->text == '\0');
 }
 
-/* A total that is the self time in every row, as nothing is nested. */
+/* A type that is the name in every row that has one, as frameworks without a graph have it; a total that
+ * is the self time, as nothing is nested. */
 static bool repeats_previous(const struct layout *layout, uint32_t column)
 {
 	const struct mr_finding_column *desc = &layout->table->columns[column];
 
-	if (column == 0 || !(desc->flags & MR_COLUMN_SUM) || desc->unit != desc[-1].unit)
+	if (column == 0 || desc->unit != desc[-1].unit ||
+	    (desc->unit != MR_UNIT_TEXT && !(desc->flags & MR_COLUMN_SUM)))
 		return false;
-	for (uint32_t row = 0; row < layout->table->row_count; row++)
-		if (mr_finding_value(layout->table, row, column)->number !=
-		    mr_finding_value(layout->table, row, column - 1)->number)
+	for (uint32_t row = 0; row < layout->table->row_count; row++) {
+		const union mr_value *value = mr_finding_value(layout->table, row, column);
+
+		if (desc->unit == MR_UNIT_TEXT
+			    ? *value->text && strcmp(value->text, value[-1].text) != 0
+			    : value->number != value[-1].number)
 			return false;
+	}
 	return true;
 }
 
@@ -149,8 +170,8 @@ static void measure_column(struct layout *layout, uint32_t column)
 	const struct mr_finding_table *table = layout->table;
 	const struct mr_finding_column *desc = &table->columns[column];
 
-	layout->is_hidden[column] = is_useless(layout, column) || is_absent(layout, column) ||
-				    repeats_previous(layout, column);
+	layout->is_hidden[column] = desc->flags & MR_COLUMN_DATA || is_useless(layout, column) ||
+				    is_absent(layout, column) || repeats_previous(layout, column);
 	layout->width[column] = mr_text_width(desc->title);
 	for (uint32_t row = 0; row < layout->shown_rows; row++) {
 		const union mr_value *value = mr_finding_value(table, row, column);
@@ -165,6 +186,29 @@ static void measure_column(struct layout *layout, uint32_t column)
 		widen_number(layout, column, sum_others(layout, column));
 	if (desc->unit == MR_UNIT_NS && table->wholes[column] > 0 && table->row_count > 1)
 		layout->percent_width[column] = strlen("100.0%");
+	if (desc->flags & MR_COLUMN_BAR)
+		layout->bar_width[column] = BAR_WIDTH;
+}
+
+static bool is_first(const struct layout *layout, uint32_t column)
+{
+	for (uint32_t i = 0; i < column; i++)
+		if (!layout->is_hidden[i])
+			return false;
+	return true;
+}
+
+static void measure(struct layout *layout)
+{
+	char name[OTHERS_BYTES];
+
+	for (uint32_t column = 0; column < layout->table->column_count; column++) {
+		measure_column(layout, column);
+		if (layout->shown_rows < layout->table->row_count && is_first(layout, column)) {
+			name_others(layout, name);
+			layout->width[column] = mr_max(layout->width[column], strlen(name));
+		}
+	}
 }
 
 static size_t total_width(const struct layout *layout)
@@ -177,6 +221,8 @@ static size_t total_width(const struct layout *layout)
 		total += layout->width[column] + GAP;
 		if (layout->percent_width[column])
 			total += layout->percent_width[column] + 1;
+		if (layout->bar_width[column])
+			total += layout->bar_width[column] + 1;
 	}
 	return total - GAP;
 }
@@ -249,6 +295,15 @@ static void print_text(const struct layout *layout, uint32_t column, const char 
 	print_cell(layout, column, cut);
 }
 
+static void print_bar(const struct layout *layout, int64_t permille)
+{
+	int64_t length = permille == MR_NO_VALUE ? 0 : (permille * BAR_WIDTH + 999) / 1000;
+
+	fputs(length ? " " : "", layout->file);
+	for (int64_t i = 0; i < length; i++)
+		fputs(layout->style->utf8 ? "█" : "#", layout->file);
+}
+
 static void print_number(const struct layout *layout, uint32_t column, int64_t number)
 {
 	char cell[MR_FORMAT_BYTES];
@@ -259,6 +314,8 @@ static void print_number(const struct layout *layout, uint32_t column, int64_t n
 		mr_format_percent(cell, number, layout->table->wholes[column]);
 		fprintf(layout->file, " %*s", (int)layout->percent_width[column], cell);
 	}
+	if (layout->bar_width[column])
+		print_bar(layout, number);
 }
 
 static void begin_cell(const struct layout *layout, uint32_t column)
@@ -299,15 +356,15 @@ static void print_row(const struct layout *layout, uint32_t row)
 static void print_others(const struct layout *layout)
 {
 	const struct mr_finding_table *table = layout->table;
-	char count[MR_FORMAT_BYTES + 16];
+	char name[OTHERS_BYTES];
 
-	snprintf(count, sizeof count, "(%u others)", table->row_count - layout->shown_rows);
+	name_others(layout, name);
 	for (uint32_t column = 0; column < table->column_count; column++) {
 		if (layout->is_hidden[column])
 			continue;
 		begin_cell(layout, column);
-		if (column == 0)
-			print_cell(layout, column, count);
+		if (is_first(layout, column))
+			print_cell(layout, column, name);
 		else if (is_additive(layout, column))
 			print_number(layout, column, sum_others(layout, column));
 		else
@@ -324,8 +381,7 @@ void mr_finding_table_print(const struct mr_finding_table *table, const struct m
 
 	/* One row more is shown rather than summed up. */
 	layout.shown_rows = table->row_count > max_rows + 1 ? max_rows : table->row_count;
-	for (uint32_t column = 0; column < table->column_count; column++)
-		measure_column(&layout, column);
+	measure(&layout);
 	fit(&layout);
 	print_head(&layout);
 	for (uint32_t row = 0; row < layout.shown_rows; row++)

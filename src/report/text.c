@@ -4,8 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/utf8.h"
-#include "report/format.h"
+
+enum {
+	EVIDENCE_WIDTH = 240 /* of the text of one, over several lines */
+};
 
 struct page {
 	const struct mr_summary *summary;
@@ -54,6 +58,22 @@ static void print_exit(const struct page *page)
 	print_line(page, "ran for", line);
 }
 
+/* Times as --from and --to take them. */
+static void print_part(const struct page *page)
+{
+	const struct mr_summary *summary = page->summary;
+	int64_t first_ns = summary->window.first_ns - summary->first_ns;
+	int64_t last_ns = summary->window.last_ns - summary->first_ns;
+	char length[MR_FORMAT_BYTES], line[256];
+
+	mr_format_ns(length, last_ns - first_ns, page->style->utf8);
+	snprintf(line, sizeof line,
+		 "%s%s%s from %" PRId64 ".%09" PRId64 " s to %" PRId64 ".%09" PRId64 " s", length,
+		 *summary->part ? ", " : "", summary->part, first_ns / 1000000000,
+		 first_ns % 1000000000, last_ns / 1000000000, last_ns % 1000000000);
+	print_line(page, "of this", line);
+}
+
 static void print_summary(const struct page *page)
 {
 	const struct mr_summary *summary = page->summary;
@@ -72,6 +92,8 @@ static void print_summary(const struct page *page)
 	snprintf(line, sizeof line, "%u process%s, %s, %s events in %s", summary->process_count,
 		 summary->process_count == 1 ? "" : "es", threads, events, bytes);
 	print_line(page, "recorded", line);
+	if (summary->part)
+		print_part(page);
 }
 
 /* ---- findings ------------------------------------------------------------------------------------- */
@@ -139,16 +161,32 @@ static void print_evidence(const struct page *page, const struct mr_finding *fin
 	for (size_t i = 0; i < finding->evidence.count; i++) {
 		const struct mr_evidence *evidence = &finding->evidence.items[i];
 		int64_t offset_ns = evidence->start_ns - page->summary->first_ns;
-		char duration[MR_FORMAT_BYTES], what[4 * 40 + 4];
+		char duration[MR_FORMAT_BYTES], what[4 * EVIDENCE_WIDTH + 4], thread[16] = "";
 
 		mr_format_ns(duration, evidence->duration_ns, page->style->utf8);
-		mr_text_fit(what, evidence->what, 40);
-		fprintf(page->file, "  longest %s, %s, at %" PRId64 ".%09" PRId64 " s in %u", what,
-			duration, offset_ns / 1000000000, offset_ns % 1000000000, evidence->pid);
+		mr_text_fit(what, evidence->what, EVIDENCE_WIDTH);
 		if (evidence->tid)
-			fprintf(page->file, "/%u", evidence->tid);
-		fputc('\n', page->file);
+			snprintf(thread, sizeof thread, "/%u", evidence->tid);
+		int column = fprintf(
+			page->file, "  - %s at %" PRId64 ".%09" PRId64 " s in %u%s: ", duration,
+			offset_ns / 1000000000, offset_ns % 1000000000, evidence->pid, thread);
+		print_wrapped(page, what, (size_t)column, 4);
 	}
+}
+
+static bool is_table_shown(const struct mr_finding_table *table)
+{
+	return table->row_count > 0 && !table->is_repetition;
+}
+
+/* A table that stands alone needs no title besides that of the finding. */
+static bool has_titles(const struct mr_finding *finding)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < finding->tables.count; i++)
+		shown += is_table_shown(finding->tables.items[i]);
+	return shown > 1 || finding->sentences.count > 0;
 }
 
 static void print_finding(const struct page *page, const struct mr_finding *finding)
@@ -158,13 +196,13 @@ static void print_finding(const struct page *page, const struct mr_finding *find
 	for (size_t i = 0; i < finding->tables.count; i++) {
 		const struct mr_finding_table *table = finding->tables.items[i];
 
-		if (table->row_count == 0 || table->is_repetition)
+		if (!is_table_shown(table))
 			continue;
-		if (finding->tables.count > 1 || finding->sentences.count > 0)
+		if (has_titles(finding))
 			fprintf(page->file, "\n%s:\n", table->title);
 		mr_finding_table_print(table, page->style, page->file);
 	}
-	if (finding->evidence.count)
+	if (finding->evidence.count && !finding->is_proved_before)
 		print_evidence(page, finding);
 }
 

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/part.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/steps.h"
+#include "base/error.h"
+#include "base/format.h"
+
+enum {
+	NAMED = 8 /* so many of what there is an error names */
+};
+
+/* ---- processes ------------------------------------------------------------------------------------ */
+
+/* The last part of the program's path. */
+static const char *program_of(const struct mr_model *model, const struct mr_process *process)
+{
+	const char *program = mr_model_text(model, process->program);
+	const char *slash = strrchr(program, '/');
+
+	return slash && slash[1] ? slash + 1 : program;
+}
+
+static bool is_meant(const struct mr_model *model, const struct mr_process *process,
+		     const char *text)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof pid, "%u", process->pid);
+	return process->number != MR_RECORDER_PROCESS &&
+	       (strcmp(text, pid) == 0 || strcmp(text, program_of(model, process)) == 0 ||
+		strcmp(text, mr_model_text(model, process->program)) == 0);
+}
+
+static int fail_process(const struct mr_model *model, const char *text)
+{
+	const struct mr_survey *survey = model->survey;
+	char *list = NULL;
+	size_t length, named = 0;
+	FILE *file = open_memstream(&list, &length);
+
+	if (!file)
+		return -ENOMEM;
+	for (size_t i = 0; i < survey->processes.count; i++) {
+		const struct mr_process *process = &survey->processes.items[i];
+
+		if (process->number == MR_RECORDER_PROCESS || named++ >= NAMED)
+			continue;
+		fprintf(file, "%s%u (%s)", named > 1 ? ", " : "", process->pid,
+			program_of(model, process));
+	}
+	if (named > NAMED)
+		fprintf(file, " and %zu more", named - NAMED);
+	fclose(file);
+	int result = mr_fail(ENOENT, "no process '%s': there %s %s", text,
+			     named == 1 ? "is" : "are", named ? list : "none");
+	free(list);
+	return result;
+}
+
+static int choose_processes(const struct mr_model *model, const char *text, bool *chosen)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < model->survey->processes.count; i++) {
+		chosen[i] = is_meant(model, &model->survey->processes.items[i], text);
+		any |= chosen[i];
+	}
+	return any ? 0 : fail_process(model, text);
+}
+
+/* ---- steps ---------------------------------------------------------------------------------------- */
+
+static int compare_steps(const void *left, const void *right)
+{
+	const struct mr_step *a = left, *b = right;
+
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* "1 to 5, 7, 9 to 12": the numbers that there are. */
+static void print_numbers(FILE *file, const struct mr_step *steps, size_t count)
+{
+	size_t named = 0;
+
+	for (size_t i = 0, next; i < count; i = next) {
+		for (next = i + 1; next < count && steps[next].number - steps[next - 1].number <= 1;
+		     next++)
+			;
+		if (named++ == NAMED) {
+			fputs(" and more", file);
+			return;
+		}
+		fprintf(file, "%s%" PRIu64, i ? ", " : "", steps[i].number);
+		if (steps[next - 1].number > steps[i].number)
+			fprintf(file, " to %" PRIu64, steps[next - 1].number);
+	}
+}
+
+static int fail_step(struct mr_step_list *list, uint64_t number)
+{
+	char *numbers = NULL;
+	size_t length, count = list->steps.count;
+
+	if (count == 0)
+		return mr_fail(ENOENT,
+			       "no step %" PRIu64 ": none is marked, and none can be inferred",
+			       number);
+	FILE *file = open_memstream(&numbers, &length);
+	if (!file)
+		return -ENOMEM;
+	qsort(list->steps.items, count, sizeof *list->steps.items, compare_steps);
+	print_numbers(file, list->steps.items, count);
+	fclose(file);
+	int result = mr_fail(ENOENT, "no step %" PRIu64 ": there are %s", number, numbers);
+	free(numbers);
+	return result;
+}
+
+/* From when the first thread began it until the last has ended it. */
+static int find_step(struct mr_step_list *list, uint64_t number, struct mr_window *ret_window)
+{
+	struct mr_window window = {INT64_MAX, INT64_MIN};
+	uint32_t last_track = MR_NO_TRACK;
+
+	for (size_t i = 0; i < list->steps.count; i++) {
+		const struct mr_step *step = &list->steps.items[i];
+
+		if (step->number != number)
+			continue;
+		if (step->track == last_track)
+			return mr_fail(EINVAL,
+				       "step %" PRIu64 " is there several times: say which with "
+				       "--from and --to",
+				       number);
+		last_track = step->track;
+		window.first_ns = mr_min(window.first_ns, step->start_ns);
+		window.last_ns = mr_max(window.last_ns, step->start_ns + step->duration_ns);
+	}
+	if (last_track == MR_NO_TRACK)
+		return fail_step(list, number);
+	if (window.first_ns == window.last_ns)
+		return mr_fail(EINVAL, "step %" PRIu64 " takes no time", number);
+	*ret_window = window;
+	return 0;
+}
+
+/* ---- time ----------------------------------------------------------------------------------------- */
+
+static int choose_time(const struct mr_model *model, const struct mr_part_options *options,
+		       struct mr_window *window)
+{
+	uint64_t span_ns = (uint64_t)(window->last_ns - window->first_ns);
+
+	if (options->from_ns != MR_NOT_GIVEN && options->from_ns >= span_ns) {
+		char span[MR_FORMAT_BYTES];
+
+		mr_format_ns(span, (int64_t)span_ns, false);
+		return mr_fail(EINVAL, "--from lies behind the trace, which ends after %s", span);
+	}
+	if (options->to_ns < span_ns)
+		window->last_ns = model->survey->first_ns + (int64_t)options->to_ns;
+	if (options->from_ns != MR_NOT_GIVEN)
+		window->first_ns += (int64_t)options->from_ns;
+	return 0;
+}
+
+/* ---- together ------------------------------------------------------------------------------------- */
+
+static int choose(const struct mr_model *model, const struct mr_part_options *options, bool *chosen,
+		  struct mr_part *part)
+{
+	struct mr_step_list list = {0};
+
+	if (options->process) {
+		int result = choose_processes(model, options->process, chosen);
+
+		if (result < 0)
+			return result;
+		part->processes = chosen;
+	}
+	if (options->step == MR_NOT_GIVEN)
+		return choose_time(model, options, &part->window);
+	int result = mr_step_list_make(model, part->processes, &list);
+	if (result == 0)
+		result = find_step(&list, options->step, &part->window);
+	mr_step_list_free(&list);
+	return result;
+}
+
+int mr_part_find(const struct mr_model *model, const struct mr_part_options *options,
+		 struct mr_model **ret_cut)
+{
+	struct mr_part part = {.window = mr_model_window(model)};
+
+	if (options->step == MR_NOT_GIVEN && options->from_ns == MR_NOT_GIVEN &&
+	    options->to_ns == MR_NOT_GIVEN && !options->process) {
+		*ret_cut = NULL;
+		return 0;
+	}
+	mr_auto(free) bool *chosen = calloc(model->survey->processes.count + 1, sizeof *chosen);
+	int result = chosen ? choose(model, options, chosen, &part) : -ENOMEM;
+	if (result == 0)
+		result = mr_model_cut(model, &part, ret_cut);
+	return result == -ENOMEM ? mr_fail_errno(ENOMEM, "cut the trace") : result;
+}
+
+const char *mr_part_text(struct mr_region *region, const struct mr_part_options *options)
+{
+	bool has_step = options->step != MR_NOT_GIVEN;
+	const char *step = has_step ? mr_region_print(region, "step %" PRIu64, options->step) : "";
+
+	if (!options->process || !step)
+		return step;
+	return mr_region_print(region, "%s%sprocess %s", step, has_step ? " of " : "",
+			       options->process);
+}

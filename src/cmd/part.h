@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The part of a trace that a command is asked to look at: a step, a stretch of time, a process.
+ */
+#ifndef MR_CMD_PART_H
+#define MR_CMD_PART_H
+
+#include "model/model.h"
+
+#define MR_NOT_GIVEN UINT64_MAX
+
+struct mr_part_options {
+	uint64_t step;
+	uint64_t from_ns; /* since the trace begins */
+	uint64_t to_ns;
+	const char *process; /* pid or name; NULL: all */
+};
+
+#define MR_WHOLE_TRACE                                         \
+	{                                                      \
+		MR_NOT_GIVEN, MR_NOT_GIVEN, MR_NOT_GIVEN, NULL \
+	}
+
+/* *ret_cut is NULL if all of the trace is asked for. -ENOENT with a cause if there is no such part. */
+int mr_part_find(const struct mr_model *model, const struct mr_part_options *options,
+		 struct mr_model **ret_cut);
+
+/* "step 7 of process loader"; NULL without memory. */
+const char *mr_part_text(struct mr_region *region, const struct mr_part_options *options);
+
+#endif
