@@ -26,6 +26,7 @@ CASES = {
     "info.json": ["info", "--json", "small.mill"],
     "report.txt": ["report", "small.mill"],
     "report.json": ["report", "--json", "small.mill"],
+    "report-step.txt": ["report", "--step", "7", "small.mill"],
     "dump.txt": ["dump", "small.mill"],
     "dump.json": ["dump", "--json", "small.mill"],
     "dump-runtime.txt": ["dump", "--level", "runtime", "small.mill"],

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-from support import BUILD, SKIPPED, LiveTest, count, dump, run
+from support import BUILD, MILLRACE, SKIPPED, LiveTest, count, dump, program, run
 
 SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
 PIPELINE = os.path.join(BUILD, "examples", "pipeline")
@@ -21,11 +21,17 @@ int main(void)
 {
     uint32_t device = millrace_device("device", MILLRACE_DEVICE_GPU);
     uint32_t node = millrace_node(millrace_graph("graph"), "node", "type", device);
-    struct millrace_operation operation = {0, 0, 0, 0, 0, 0, 0, MILLRACE_OPERATION_COPY_TO_DEVICE};
+    struct millrace_operation operation = {0, 0, 0, 0, 0, 0, 0, 0, MILLRACE_OPERATION_COPY_TO_DEVICE};
+    struct millrace_call launch, wait;
     struct millrace_span step = millrace_step_begin(1);
     struct millrace_span span = millrace_node_begin(node, 1);
     operation.queue = millrace_queue(device, "queue");
     operation.name = millrace_string("copy");
+    launch = millrace_launch_begin(millrace_string("put"), operation.queue, operation.kind);
+    millrace_launch_end(&launch);
+    wait = millrace_wait_begin(millrace_string("wait"), operation.queue, launch.correlation);
+    millrace_wait_end(&wait);
+    operation.correlation = launch.correlation;
     operation.start = operation.end = millrace_now();
     millrace_device_operation(&operation);
     millrace_node_end(&span);
@@ -125,6 +131,45 @@ class Example(LiveTest):
         nodes = {event["fields"]["id"]: texts[event["fields"]["name"]] for event in events
                  if event["event"] == "def_node"}
         self.assertEqual(nodes[max(total, key=total.get)], "low_pass")
+
+
+@unittest.skipIf(os.environ.get("SANITIZED"), "a sanitized library cannot be preloaded")
+class Devices(LiveTest):
+    STEPS = 30
+
+    def setUp(self):
+        super().setUp()
+        result = self.record(program("causes"), "sleep", options=["--quiet", "--levels", "runtime,dataflow"])
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.trace = result.trace
+        self.events = dump(result.trace)
+
+    def fields(self, name):
+        return [event["fields"] for event in self.events if event["event"] == name]
+
+    def test_launches_and_operations(self):
+        launches, operations = self.fields("runtime_launch"), self.fields("device_operation")
+        correlations = [launch["correlation"] for launch in launches]
+        self.assertEqual(len(set(correlations)), self.STEPS)
+        self.assertEqual([operation["correlation"] for operation in operations], correlations)
+        self.assertEqual({launch["kind"] for launch in launches}, {"kernel"})
+        self.assertEqual({launch["queue"] for launch in launches}, {self.fields("def_queue")[0]["id"]})
+
+    def test_waits(self):
+        """By turns for the queue and for the operation."""
+        launches = [launch["correlation"] for launch in self.fields("runtime_launch")]
+        awaited = {wait["correlation"]: wait["awaited"] for wait in self.fields("runtime_wait")}
+        calls = [call["correlation"] for call in self.fields("runtime_call_on")]
+        self.assertEqual([awaited[call] for call in calls],
+                         [launch if step % 2 else 0 for step, launch in enumerate(launches)])
+
+    def test_joined(self):
+        """Every operation comes from its launch, and every wait was for its operation."""
+        query = ("select launch.function, wait.function, operation.name, count(*) from device_operations operation "
+                 "join calls launch on launch.rowid = operation.call join calls wait on wait.awaited = operation.rowid "
+                 "group by 1, 2, 3")
+        result = run(MILLRACE, "query", "--format", "csv", self.trace, query)
+        self.assertEqual(result.stdout.splitlines()[1:], [f"submit,finish,grind,{self.STEPS}"], result.stderr)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,42 @@ class Ends(OpenclTest):
                 events = self.check(situation, 2 * KERNELS)
                 self.assertEqual(self.launched_only(events), [])
 
+    def test_unwatched_at_once(self):
+        """As before, but without exit handlers; one more kernel never begins. Of a program that is killed the
+        last kernels before that one may be missing."""
+        for situation in ("unwatched_left_at_once", "unwatched_aborted", "unwatched_crashed",
+                          "unwatched_killed"):
+            with self.subTest(situation):
+                events = self.read(self.run_both(program("opencl_ways"), situation))
+                missing = 2 * KERNELS - len(kernels_of(events, "spin"))
+                is_orderly = situation == "unwatched_left_at_once"
+                self.assertIn(missing, range(1 if is_orderly else KERNELS // 5))
+                self.assertEqual(len(self.launched_only(events)), 1 + missing)
+                self.assertEqual(count(events, "device_operation_unfinished"), is_orderly)
+
+    def test_unwatched_executed(self):
+        events = self.check("unwatched_executed", 3 * KERNELS)
+        self.assertEqual(len(self.launched_only(events)), 1)
+
+    def test_left_by_handler(self):
+        """In a signal handler the runtime is not asked: it was interrupted."""
+        events = self.check("left_by_handler")
+        self.assertEqual(len(self.launched_only(events)), 1)
+        self.assertEqual(self.unfinished(events), ["clFinish"])
+
+    def test_vforks(self):
+        self.assertEqual(self.launched_only(self.check("vforks", 2 * KERNELS)), [])
+
+    def test_killed_in_midst(self):
+        """What the program knew to be done is in the trace, but for what ended at that very moment."""
+        result = self.record(program("opencl_ways"), "killed_in_midst", "100", options=OPTIONS)
+        done = int(re.search(r"done (\d+)", result.stdout)[1])
+        events = self.read(result)
+        kernels = len(kernels_of(events, "spin"))
+        self.assertTrue(0 < done < 100, done)
+        self.assertTrue(done - 1 <= kernels < 100, (done, kernels))
+        self.assertEqual(len(self.launched_only(events)), 100 - kernels)
+
     def test_released_in_flight(self):
         """What millrace holds must not keep the context alive, when the program never calls again."""
         result = self.run_both(program("opencl_ways"), "released_in_flight")

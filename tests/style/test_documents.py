@@ -65,6 +65,12 @@ class Documents(unittest.TestCase):
                                  check=True).stdout
         self.assertEqual(printed, (ROOT / "doc/events.md").read_text(), "run `make doc`")
 
+    def test_tables(self):
+        printed = subprocess.run([BUILD / "doc/tables-doc"], capture_output=True, text=True,
+                                 check=True).stdout
+        page = (ROOT / "doc/tables.md").read_text()
+        self.assertEqual(printed, page[page.index("## Tables"):], "run `make doc`")
+
     def test_every_option_is_in_the_manual(self):
         for command in COMMANDS:
             page = manual_page(command).read_text()

@@ -25,7 +25,8 @@ BELOW = {
     "report": ["analysis"],
     "export": ["analysis"],
     "serve": ["analysis"],
-    "cmd": ["report", "export", "serve", "launch"],
+    "query": ["report"],
+    "cmd": ["query", "report", "export", "serve", "launch"],
 }
 # These run inside traced programs: of base, only what has no code of its own.
 IN_PROCESS = {"record", "hook"}
@@ -77,6 +78,14 @@ class Includes(unittest.TestCase):
                 reason = complaint(relative.parts[0], relative, included)
                 if reason:
                     wrong.append(f"src/{relative}:{number}: {included} {reason}")
+        self.assertEqual(wrong, [])
+
+    def test_soft_stands_alone(self):
+        """The software devices use nothing of src; kernels.inc is made by the build."""
+        soft = SOURCE.parent / "soft"
+        wrong = [f"{path.name}:{number}: {included}" for path in sorted(soft.rglob("*.[ch]"))
+                 for number, included in project_includes(path)
+                 if included != "kernels.inc" and not (soft / included).exists()]
         self.assertEqual(wrong, [])
 
 

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 ROOT = pathlib.Path(os.environ["SOURCE_DIR"])
-FOLDERS = ["include", "src", "tests", "tools", "examples", "bench"]
+FOLDERS = ["include", "src", "soft", "tests", "tools", "examples", "bench"]
 MAX_LINES = 700
 
 

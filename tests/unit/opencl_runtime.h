@@ -6,6 +6,7 @@
 #ifndef MR_TEST_OPENCL_RUNTIME_H
 #define MR_TEST_OPENCL_RUNTIME_H
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,8 @@
 
 enum {
 	EVENTS = 70000,
-	QUEUES = 128,
+	QUEUES = 192,
+	CALLBACKS = 4, /* of one event */
 	CL_INVALID_EVENT = -58,
 	CL_RUNNING = 1,
 	CL_INVALID_QUEUE_PROPERTIES = -35,
@@ -29,13 +31,18 @@ struct mr_cl_command_queue {
 	atomic_int references;
 };
 
+struct callback {
+	cl_event_notify *notify;
+	void *data;
+};
+
 struct mr_cl_event {
 	atomic_int references;
 	atomic_int status;
 	_Atomic(cl_command_queue) queue;
 	uint64_t queued;
-	_Atomic(cl_event_notify *) notify; /* room for one */
-	void *notify_data;
+	struct callback callbacks[CALLBACKS]; /* under callback_lock, as their number */
+	uint32_t callback_count;
 };
 
 struct mr_cl_device_id {
@@ -47,6 +54,8 @@ static struct mr_cl_event events[EVENTS];
 static atomic_uint event_count;
 static struct mr_cl_command_queue queues[QUEUES];
 static atomic_uint queue_count;
+static pthread_mutex_t callback_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint asked_callbacks;
 static bool refuses_profiling;
 static bool completes_at_once;
 static void (*while_asked)(void); /* something happens while the runtime is asked about an event */
@@ -123,10 +132,15 @@ static cl_int release_queue(cl_command_queue queue)
 
 static void complete(cl_event event)
 {
+	struct callback callbacks[CALLBACKS];
+	pthread_mutex_lock(&callback_lock);
 	atomic_store(&event->status, CL_COMPLETE);
-	cl_event_notify *notify = atomic_exchange(&event->notify, NULL);
-	if (notify)
-		notify(event, CL_COMPLETE, event->notify_data);
+	uint32_t count = event->callback_count;
+	memcpy(callbacks, event->callbacks, sizeof callbacks);
+	event->callback_count = 0;
+	pthread_mutex_unlock(&callback_lock);
+	for (uint32_t i = 0; i < count; i++)
+		callbacks[i].notify(event, CL_COMPLETE, callbacks[i].data);
 }
 
 static cl_int finish_queue(cl_command_queue queue)
@@ -138,13 +152,20 @@ static cl_int finish_queue(cl_command_queue queue)
 	return CL_SUCCESS;
 }
 
+static cl_int flush_queue(cl_command_queue queue)
+{
+	(void)queue;
+	return CL_SUCCESS;
+}
+
 static cl_int enqueue(cl_command_queue queue, cl_event *ret_event)
 {
 	struct mr_cl_event *event = &events[atomic_fetch_add(&event_count, 1)];
 	atomic_store(&event->references, ret_event ? 1 : 0);
 	atomic_store(&event->status, completes_at_once ? CL_COMPLETE : CL_RUNNING);
-	atomic_store(&event->queue, queue);
 	event->queued = atomic_fetch_add(&clock_ns, 10);
+	event->callback_count = 0;
+	atomic_store(&event->queue, queue);
 	if (ret_event)
 		*ret_event = event;
 	return CL_SUCCESS;
@@ -168,10 +189,17 @@ static cl_int enqueue_fill(cl_command_queue queue, cl_mem buffer, const void *pa
 static cl_int set_callback(cl_event event, cl_int status, cl_event_notify *notify, void *data)
 {
 	assert_int_equal(status, CL_COMPLETE);
-	event->notify_data = data;
-	atomic_store(&event->notify, notify);
-	if (atomic_load(&event->status) == CL_COMPLETE)
-		complete(event);
+	assert_true(atomic_load(&event->references) > 0);
+	atomic_fetch_add(&asked_callbacks, 1);
+	pthread_mutex_lock(&callback_lock);
+	bool is_complete = atomic_load(&event->status) == CL_COMPLETE;
+	if (!is_complete) {
+		assert_true(event->callback_count < CALLBACKS);
+		event->callbacks[event->callback_count++] = (struct callback){notify, data};
+	}
+	pthread_mutex_unlock(&callback_lock);
+	if (is_complete)
+		notify(event, CL_COMPLETE, data);
 	return CL_SUCCESS;
 }
 
@@ -193,10 +221,10 @@ static cl_int event_info(cl_event event, cl_uint what, size_t bytes, void *ret_v
 			 size_t *ret_bytes)
 {
 	assert_true(atomic_load(&event->references) > 0);
-	if (while_asked)
-		while_asked();
 	int number =
 		atomic_load(what == CL_EVENT_REFERENCE_COUNT ? &event->references : &event->status);
+	if (while_asked)
+		while_asked();
 	return answer(&number, sizeof number, bytes, ret_value, ret_bytes);
 }
 

@@ -120,6 +120,23 @@ uint32_t define_queue(uint32_t device, const char *name, enum mr_queue_order ord
 	return queue.id;
 }
 
+uint32_t define_node(const char *name, const char *type)
+{
+	const struct mr_event_def_node node = {
+		.name = define_string(name), .type = define_string(type), .id = next_id++};
+
+	define_event(MR_EVENT_def_node, &node, sizeof node, NULL);
+	return node.id;
+}
+
+void define_edge(uint32_t source, uint32_t target, enum mr_edge_kind kind)
+{
+	const struct mr_event_def_edge edge = {
+		.source = source, .target = target, .kind = (uint8_t)kind};
+
+	define_event(MR_EVENT_def_edge, &edge, sizeof edge, NULL);
+}
+
 uint32_t define_device(const char *name, uint32_t jitter_ns)
 {
 	const struct mr_event_def_clock clock = {

@@ -37,6 +37,9 @@ uint32_t define_string(const char *text);
 uint32_t define_queue(uint32_t device, const char *name, enum mr_queue_order order,
 		      bool is_untimed);
 
+uint32_t define_node(const char *name, const char *type);
+void define_edge(uint32_t source, uint32_t target, enum mr_edge_kind kind);
+
 /* The device's clock is sampled five times. The samples are off by up to `jitter_ns` of the truth, which
  * is at most SAMPLE_HALF_NS. */
 uint32_t define_device(const char *name, uint32_t jitter_ns);

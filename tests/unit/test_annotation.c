@@ -46,8 +46,15 @@ static void annotate(void)
 	millrace_message_send(text, 8, 9);
 	millrace_message_receive(text, 10, 11);
 	millrace_counter(text, -12);
+	struct millrace_call launch = millrace_launch_begin(text, queue, MILLRACE_OPERATION_FILL);
+	millrace_launch_end(&launch);
+	millrace_launch_end(&launch); /* ends nothing */
+	struct millrace_call wait = millrace_wait_begin(text, queue, launch.correlation);
+	millrace_wait_end(&wait);
+	millrace_wait_end(&wait);
 	millrace_device_operation(&(struct millrace_operation){.queue = queue,
 							       .name = text,
+							       .correlation = launch.correlation,
 							       .start = 13,
 							       .end = 14,
 							       .bytes = 15,
@@ -163,8 +170,27 @@ static void check_the_rest(const struct last *last)
 	assert_int_equal(payload_of(last, message_receive)->key, 10);
 	assert_int_equal(payload_of(last, message_receive)->bytes, 11);
 	assert_int_equal(payload_of(last, counter)->value, -12);
+}
+
+static void check_devices(const struct last *last)
+{
+	uint32_t text = payload_of(last, def_string)->id, queue = payload_of(last, def_queue)->id;
+	const struct mr_event_runtime_launch *launch = payload_of(last, runtime_launch);
+	assert_int_equal(last->counts[MR_EVENT_runtime_launch], 1);
+	assert_int_equal(launch->function, text);
+	assert_int_equal(launch->queue, queue);
+	assert_int_equal(launch->kind, MR_operation_kind_fill);
+	assert_true(launch->correlation != 0);
+	const struct mr_event_runtime_call_on *wait = payload_of(last, runtime_call_on);
+	assert_int_equal(last->counts[MR_EVENT_runtime_call_on], 1);
+	assert_int_equal(wait->function, text);
+	assert_int_equal(wait->queue, queue);
+	assert_true(wait->correlation != 0 && wait->correlation != launch->correlation);
+	assert_int_equal(payload_of(last, runtime_wait)->correlation, wait->correlation);
+	assert_int_equal(payload_of(last, runtime_wait)->awaited, launch->correlation);
 	const struct mr_event_device_operation *operation = payload_of(last, device_operation);
-	assert_int_equal(operation->queue, payload_of(last, def_queue)->id);
+	assert_int_equal(operation->queue, queue);
+	assert_int_equal(operation->correlation, launch->correlation);
 	assert_int_equal(operation->start, 13);
 	assert_int_equal(operation->end, 14);
 	assert_int_equal(operation->bytes, 15);
@@ -182,6 +208,7 @@ static void test_with_a_tracer(void **state)
 	check_definitions(&last);
 	check_executions(&last);
 	check_the_rest(&last);
+	check_devices(&last);
 	assert_int_equal(last.counts[MR_EVENT_process_end], 1);
 	test_arena_destroy(arena);
 }

@@ -316,6 +316,21 @@ static void test_far_epoch(void **state)
 	}
 }
 
+static void test_order(void **state)
+{
+	(void)state;
+	assert_int_equal(mr_time_before(10, 3, 20, 3), MR_ORDER_YES);
+	assert_int_equal(mr_time_before(20, 3, 10, 3), MR_ORDER_NO);
+	assert_int_equal(mr_time_before(10, 5, 20, 5), MR_ORDER_UNKNOWN);
+	assert_int_equal(mr_time_before(10, 5, 20, 4), MR_ORDER_YES);
+	assert_int_equal(mr_time_before(10, 0, 10, 0), MR_ORDER_UNKNOWN);
+	assert_int_equal(mr_time_before(10, MR_CLOCK_BOUND_UNKNOWN, 1000, 0), MR_ORDER_UNKNOWN);
+	assert_int_equal(mr_time_before(10, MR_CLOCK_BOUND_UNKNOWN, 1000, MR_CLOCK_BOUND_UNKNOWN),
+			 MR_ORDER_UNKNOWN);
+	assert_int_equal(mr_time_before(INT64_MIN, 0, INT64_MAX, 0), MR_ORDER_YES);
+	assert_int_equal(mr_time_before(INT64_MAX, UINT64_MAX - 1, INT64_MIN, 0), MR_ORDER_NO);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +343,7 @@ int main(void)
 		cmocka_unit_test(test_linear_error),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_far_epoch),
+		cmocka_unit_test(test_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

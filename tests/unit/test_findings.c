@@ -13,7 +13,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/loss.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "report/report.h"
 #include "small_trace.h"
 #include "trace_writer.h"
@@ -34,7 +34,7 @@ static int analyse_small(void **state)
 	    mr_analyse_device_operations(model, &findings) < 0 ||
 	    mr_analyse_calls(model, &findings) < 0)
 		return -1;
-	return mr_analyse_operations(model, &findings);
+	return mr_analyse_operations(model, &findings) || mr_analyse_steps(model, &findings);
 }
 
 static int free_small(void **state)

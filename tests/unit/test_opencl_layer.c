@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -95,6 +96,7 @@ static int set_up(void **state)
 		.clCreateCommandQueue = create_queue,
 		.clGetCommandQueueInfo = queue_info,
 		.clReleaseCommandQueue = release_queue,
+		.clFlush = flush_queue,
 		.clFinish = finish_queue,
 		.clEnqueueFillBuffer = enqueue_fill,
 		.clEnqueueMarkerWithWaitList = enqueue_marker,
@@ -111,6 +113,7 @@ static int set_up(void **state)
 	refuses_profiling = completes_at_once = false;
 	timer_ahead_ns = *state ? *(uint64_t *)*state : 0;
 	atomic_store(&event_count, 0);
+	atomic_store(&asked_callbacks, 0);
 	assert_int_equal(clInitLayer(MR_OPENCL_FUNCTIONS, &runtime, &entries, &layer), CL_SUCCESS);
 	assert_int_equal(entries, MR_OPENCL_FUNCTIONS);
 	assert_null(layer->clCreateFromD3D11BufferKHR);
@@ -315,8 +318,7 @@ static void test_released_in_flight(void **state)
 	fill(NULL);
 	mr_opencl_clReleaseCommandQueue(queue);
 	assert_int_equal(queue->references, 0);
-	assert_null(events[0].notify);
-	assert_non_null(events[1].notify); /* in order: the last tells for all */
+	assert_int_equal(events[1].callback_count, 1); /* in order: the last tells for all */
 	complete(&events[0]);
 	complete(&events[1]);
 	assert_int_equal(events[0].references + events[1].references, 0);
@@ -337,9 +339,143 @@ static void test_released_while_looked_at(void **state)
 	while_asked = release_once;
 	mr_opencl_harvest_all(true);
 	assert_int_equal(queue->references, 0);
-	assert_non_null(events[0].notify);
 	complete(&events[0]);
 	assert_int_equal(events[0].references, 0);
+}
+
+/* ---- without a call of the program ------------------------------------------------------------------------- */
+
+/* Whatever is complete is written at once, and of what is not the next is watched. */
+static void test_called_back(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		fill(NULL);
+	assert_int_equal(asked_callbacks, 1);
+	for (int i = 0; i < 5; i++)
+		complete(&events[i]);
+	assert_int_equal(look().operations, 5);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(events[i].references, 0);
+}
+
+/* Out of order, each is seen that is watched, whatever the others do. */
+static void test_called_back_out_of_order(void **state)
+{
+	(void)state;
+	queue = new_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	for (int i = 0; i < 5; i++)
+		fill(NULL);
+	for (int i = 4; i > 0; i--)
+		complete(&events[i]);
+	assert_int_equal(look().operations, 4);
+}
+
+/* When the driver has been asked often enough, what comes next waits for a call of the program, or for it to
+ * say that there may be none. */
+static void test_called_back_seldom(void **state)
+{
+	(void)state;
+	enum {
+		MANY = 2000,
+		MOST = 8, /* in a period of so many nanoseconds: */
+		PERIOD_NS = 1 << 21
+	};
+	uint64_t start_ns = mr_ticks_now();
+	for (int i = 0; i < MANY; i++) {
+		fill(NULL);
+		complete(&events[i]);
+	}
+	uint64_t periods = (mr_ticks_now() - start_ns) / PERIOD_NS + 2; /* begun ones, too */
+	assert_in_range(asked_callbacks, 1, MOST * periods);
+	mr_opencl_clFlush(queue);
+	assert_int_equal(look().operations, MANY);
+}
+
+/* One that never ends does not hide what comes before it, whatever was watched already. */
+static void test_called_back_before_stuck(void **state)
+{
+	(void)state;
+	enum {
+		MANY = 100
+	};
+	for (int before = 0; before <= MANY; before += 10) {
+		unsigned first = atomic_load(&event_count);
+		uint64_t operations = look().operations;
+		queue = new_queue(0);
+		for (int i = 0; i <= MANY; i++) {
+			fill(NULL);
+			if (i < before)
+				complete(&events[first + i]);
+		}
+		mr_opencl_clFlush(queue);
+		for (int i = before; i < MANY; i++)
+			complete(&events[first + i]);
+		assert_int_equal(look().operations, operations + MANY);
+	}
+}
+
+static void complete_once(void)
+{
+	while_asked = NULL;
+	complete(&events[0]);
+}
+
+/* The callback comes just when another thread looks at the operation and has found it pending. */
+static void test_called_back_while_looked_at(void **state)
+{
+	(void)state;
+	fill(NULL);
+	while_asked = complete_once;
+	mr_opencl_harvest_all(true);
+	assert_int_equal(look().operations, 1);
+	assert_int_equal(events[0].references, 0);
+}
+
+/* What _exit() does. */
+static void test_left_at_once(void **state)
+{
+	(void)state;
+	fill(NULL);
+	fill(NULL);
+	atomic_store(&events[0].status, CL_COMPLETE);
+	mr_opencl_leave_program(true);
+	assert_int_equal(look().operations, 1);
+	assert_int_equal(look().unfinished, 1);
+}
+
+/* What a failing exec does: the program goes on. */
+static void test_stayed(void **state)
+{
+	(void)state;
+	fill(NULL);
+	fill(NULL);
+	atomic_store(&events[0].status, CL_COMPLETE);
+	mr_opencl_leave_program(false);
+	assert_int_equal(look().operations, 1);
+	mr_opencl_clFinish(queue);
+	assert_int_equal(look().operations, 2);
+	assert_int_equal(look().unfinished, 0);
+}
+
+static void leave_in_handler(int number)
+{
+	(void)number;
+	mr_opencl_leave_program(true);
+}
+
+/* A signal handler may have interrupted the driver, which must then not be asked. */
+static void test_left_in_handler(void **state)
+{
+	(void)state;
+	const struct sigaction action = {.sa_handler = leave_in_handler};
+	struct sigaction old;
+	fill(NULL);
+	atomic_store(&events[0].status, CL_COMPLETE);
+	assert_int_equal(sigaction(SIGUSR1, &action, &old), 0);
+	raise(SIGUSR1);
+	sigaction(SIGUSR1, &old, NULL);
+	assert_int_equal(look().operations + look().unfinished, 0);
 }
 
 /* A child has its parent's pending operations neither to write nor to release. */
@@ -523,6 +659,14 @@ int main(void)
 		TEST(test_clock_by_launch),
 		TEST(test_released_in_flight),
 		TEST(test_released_while_looked_at),
+		TEST(test_called_back),
+		TEST(test_called_back_out_of_order),
+		TEST(test_called_back_seldom),
+		TEST(test_called_back_before_stuck),
+		TEST(test_called_back_while_looked_at),
+		TEST(test_left_at_once),
+		TEST(test_stayed),
+		TEST(test_left_in_handler),
 		TEST_OF(test_clock_by_timer, &near),
 		TEST_OF(test_clock_by_wrong_timer, &far),
 		TEST(test_without_event),

@@ -189,6 +189,8 @@ static void test_operations_that_are_not_there(void **state)
 	assert_string_equal(mr_model_text(model, model->device_operations.name[find_operation(4)]),
 			    "scale");
 	assert_int_equal(model->device_operations.bytes[find_operation(3)], 30);
+	assert_int_equal(model->device_operations.bound_ns[find_operation(3)],
+			 MR_CLOCK_BOUND_UNKNOWN);
 	assert_int_equal(model->device_operations.call[find_operation(99)], MR_NO_ROW);
 	assert_int_equal(model->anomalies.unfinished_operations, 3);
 	assert_int_equal(model->anomalies.untimed_operations, 2);
@@ -318,6 +320,14 @@ static void test_launch_constraint(void **state)
 	/* Nothing was moved. */
 	uint32_t row = find_operation(3);
 	assert_int_equal(model->device_operations.start_ns[row], AT(300000 - 100 - 90000));
+	assert_int_equal(model->device_operations.raw_start[row],
+			 DEVICE_TIME(AT(300000 - 100 - 90000)));
+	assert_int_equal(model->device_operations.raw_end[row], DEVICE_TIME(AT(300100)));
+	assert_in_range(model->device_operations.bound_ns[row], SAMPLE_HALF_NS,
+			model->device_clocks[1].bound_ns);
+	for (uint64_t i = 1; i <= 4; i++)
+		assert_int_equal(model->device_operations.flags[find_operation(i)],
+				 i == 3 ? MR_ROW_VIOLATED : 0);
 	runtime_trace_end(model);
 }
 
@@ -339,6 +349,8 @@ static void test_wait_constraints(void **state)
 	check_constraint(MR_CONSTRAINT_WAIT, 3, 1, 0, -400);
 	check_constraint(MR_CONSTRAINT_DEPENDENCY, 1, 0, 1, -10);
 	check_constraint(MR_CONSTRAINT_QUEUE_ORDER, 1, 0, 1, -10);
+	assert_int_equal(model->device_operations.flags[find_operation(1)], 0);
+	assert_int_equal(model->device_operations.flags[find_operation(2)], MR_ROW_VIOLATED);
 	runtime_trace_end(model);
 }
 

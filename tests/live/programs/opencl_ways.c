@@ -79,6 +79,117 @@ static int left_quickly(void)
 	quick_exit(12);
 }
 
+/* ... and one more, which has not. */
+static void work_unwatched_and_hang(void)
+{
+	work();
+	launch(&world, world.queue, kernel_count);
+	hang();
+	usleep(LONG_US);
+}
+
+static int unwatched_left_at_once(void)
+{
+	work_unwatched_and_hang();
+	_exit(13);
+}
+
+static int unwatched_aborted(void)
+{
+	work_unwatched_and_hang();
+	abort();
+}
+
+static int unwatched_crashed(void)
+{
+	work_unwatched_and_hang();
+	__builtin_trap();
+}
+
+static int unwatched_killed(void)
+{
+	work_unwatched_and_hang();
+	raise(SIGKILL);
+	return 1;
+}
+
+/* The kernels of the program that is executed come on top. */
+static int unwatched_executed(void)
+{
+	work_unwatched_and_hang();
+	execl(self, self, "released", NULL);
+	return 1;
+}
+
+static void leave_at_once(int number)
+{
+	(void)number;
+	_exit(14);
+}
+
+/* The handler interrupts the runtime in the middle of a call that never returns. */
+static int left_by_handler(void)
+{
+	work();
+	hang();
+	signal(SIGALRM, leave_at_once);
+	ualarm(LONG_US, 0);
+	clFinish(world.queue);
+	return 1;
+}
+
+/* The child of a vfork has the memory of its parent, but not its threads. */
+static int vforks(void)
+{
+	int status = -1;
+	work();
+	launch(&world, world.queue, kernel_count);
+	pid_t child = vfork();
+	if (child == 0)
+		_exit(15);
+	waitpid(child, &status, 0);
+	printf("child: %x\n", (unsigned)status);
+	MUST(clFinish, world.queue);
+	return 0;
+}
+
+static unsigned done_count;
+
+static void CL_CALLBACK count_done(cl_event event, cl_int status, void *data)
+{
+	(void)event;
+	(void)status;
+	(void)data;
+	__atomic_fetch_add(&done_count, 1, __ATOMIC_RELEASE);
+}
+
+static void *kill_self(void *data)
+{
+	(void)data;
+	usleep(LONG_US);
+	printf("done %u\n", __atomic_load_n(&done_count, __ATOMIC_ACQUIRE));
+	fflush(stdout);
+	raise(SIGKILL);
+	return NULL;
+}
+
+/* NUMBER long kernels, in whose midst the program is killed while it waits. How many had ended by then is
+ * counted by callbacks, and printed. */
+static int killed_in_midst(void)
+{
+	pthread_t thread;
+	world = world_make();
+	for (unsigned i = 0; i < kernel_count; i++) {
+		cl_event event;
+		world_spin(&world, world.queue, LONG_TURNS / 10, 0, NULL, &event);
+		MUST(clSetEventCallback, event, CL_COMPLETE, count_done, NULL);
+	}
+	pthread_create(&thread, NULL, kill_self, NULL);
+	clFinish(world.queue);
+	pthread_join(thread, NULL);
+	return 1;
+}
+
 static bool is_context_gone;
 
 static void CL_CALLBACK on_context_gone(cl_context context, void *data)
@@ -485,6 +596,14 @@ static const struct situation {
 	{"left", left},
 	{"left_unwatched", left_unwatched},
 	{"left_quickly", left_quickly},
+	{"unwatched_left_at_once", unwatched_left_at_once},
+	{"unwatched_aborted", unwatched_aborted},
+	{"unwatched_crashed", unwatched_crashed},
+	{"unwatched_killed", unwatched_killed},
+	{"unwatched_executed", unwatched_executed},
+	{"left_by_handler", left_by_handler},
+	{"vforks", vforks},
+	{"killed_in_midst", killed_in_midst},
 	{"released_in_flight", released_in_flight},
 	{"left_hanging", left_hanging},
 	{"left_at_once", left_at_once},

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that keep a device idle for a reason they know. The report must name it first, with the right
+culprit, and its time must be what the kernel's own accounting of the thread says."""
+
+import json
+import shutil
+import unittest
+
+from kernel import KernelTest, parse_truth, skip_unless_possible
+from opencl import skip_without_opencl
+from support import MILLRACE, program, run
+
+SHARE = 0.05
+LEAST_NS = 1_000_000
+FILE_BYTES = 12 * 8 * (4 << 20)
+ATTEMPTS = 4
+
+
+class Causes(KernelTest):
+    def idle(self, *arguments):
+        """Why the device was idle: causes, (chain, time); and what the program says."""
+        result = self.record(program("opencl_idle"), *arguments, name=f"{arguments[0]}.mill")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        truth, = parse_truth(result.stdout, "truth")
+        report = json.loads(run(MILLRACE, "report", "--json", result.trace).stdout)
+        device, = report["devices"]
+        self.assertEqual(sum(cause["ns"] for cause in device["idle_causes"]), device["idle_ns"])
+        finding = next(finding for finding in report["findings"] if finding["id"] == "idle")
+        table = next(table for table in finding["tables"] if table["id"] == "by_chain")
+        return device["idle_causes"], [(row["chain"], row["total_ns"]) for row in table["rows"]], truth
+
+    def check(self, cause, culprit, truth_of, *arguments):
+        """The largest cause, unless others who had the CPU are that; and the time that the thread itself lost.
+        Again, if the machine is too busy to tell."""
+        for _ in range(ATTEMPTS):
+            causes, chains, truth = self.idle(*arguments)
+            firsts = [(chain.split(" > ")[0], ns) for chain, ns in chains]
+            found = sum(ns for link, ns in firsts if link.startswith(cause) and culprit in link)
+            wanted = truth_of(truth)
+            others = truth["delay"] - truth["hog"]
+            is_first = causes[0]["cause"] == cause and culprit in causes[0]["culprit"]
+            if (is_first or others > wanted / 2) and abs(found - wanted) <= max(wanted * SHARE, LEAST_NS):
+                return
+            complaint = f"{cause} {culprit}: {found} ns, in truth {wanted} ns of {truth}; {causes[:3]}"
+            shutil.rmtree(self.path(f"{arguments[0]}.mill"))
+        self.fail(complaint)
+
+    @staticmethod
+    def blocked(truth):
+        return truth["wall"] - truth["cpu"] - truth["delay"]
+
+    def test_sleep(self):
+        self.check("sleep", "live_opencl", self.blocked, "sleep")
+
+    def test_disk(self):
+        path = self.make_file("data", FILE_BYTES)
+        self.check("disk", path, self.blocked, "disk", path)
+
+    def test_lock(self):
+        self.check("lock", "'holder'", self.blocked, "lock")
+
+    def test_preempted(self):
+        """The hog has the CPU only while the thread wants it."""
+        self.check("preempted", "'hog'", lambda truth: truth["hog"], "preempted")
+
+    def test_call(self):
+        self.check("cpu", "clBuildProgram", lambda truth: truth["cpu"], "call")
+
+
+if __name__ == "__main__":
+    skip_unless_possible()
+    skip_without_opencl()
+    unittest.main()

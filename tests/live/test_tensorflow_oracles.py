@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace of TensorFlow agrees with TensorFlow's own accounts: its profile, its graph dumps."""
+
+import collections
+import glob
+import json
+import os
+import re
+import unittest
+
+import tensorflow
+from support import MILLRACE, run
+from traced_tensorflow import ENVIRONMENT, PYTHON, TracedTest, query
+
+OPERATION = re.compile(r"([^:# ][^:#]*):([A-Z_][A-Za-z0-9_>]*)(?:#|$)")
+
+
+def executed(name):
+    return name.replace("_retval_RetVal", "_RetVal")
+
+
+class Oracles(TracedTest):
+    def test_profile(self):
+        """The program's own profile is not empty, and all operations in it are in ours."""
+        folder = self.path("profile")
+        trace = self.record_case("profile", folder)
+        listed = run(PYTHON, tensorflow.python_program("tensorflow_profile"), folder, env=ENVIRONMENT, timeout=120)
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        theirs = collections.Counter()
+        for line in listed.stdout.splitlines():
+            duration, name = line.split(" ", 1)
+            found = OPERATION.match(name)
+            if found:
+                theirs[(found[1], found[2], int(duration))] += 1
+        ours = collections.Counter()
+        for line in run(MILLRACE, "dump", "--json", trace).stdout.splitlines():
+            event = json.loads(line)
+            if event["event"].startswith("traceme"):
+                text = event["fields"]["text"] if event["event"] == "traceme_text" else event["names"]["text"]
+                found = OPERATION.match(text)
+                if found:
+                    ours[(found[1], found[2], event["fields"]["end"] - event["fields"]["start"])] += 1
+        self.assertGreater(sum(theirs.values()), 100, "the program's own profile is empty")
+        self.assertEqual(theirs - ours, collections.Counter())
+
+    def test_graph_dump(self):
+        """Nodes and edges of a function, as TensorFlow dumps the graph that it executes."""
+        folder = self.path("dump")
+        os.mkdir(folder)
+        environment = {**ENVIRONMENT, "TF_DUMP_GRAPH_PREFIX": folder, "TF_DUMP_GRAPH_NAME_FILTER": "*",
+                       "TF_DUMP_GRAPH_GROUPS": "main"}
+        trace = self.record_case("function", environment=environment)
+        (path,) = glob.glob(folder + "/*train_step*.after_partition_passes.pbtxt")
+        with open(path) as file:
+            dumped = file.read()
+        nodes, edges = set(), set()
+        for body in re.split(r"^node \{$", dumped, flags=re.M)[1:]:
+            body = body.split("\n}\n")[0]
+            name = re.search(r'^  name: "(.*)"$', body, re.M)[1]
+            nodes.add((name, re.search(r'^  op: "(.*)"$', body, re.M)[1]))
+            for source in re.findall(r'^  input: "(.*)"$', body, re.M):
+                edges.add((source, name))
+        ours = query(trace, "select n.name as node, n.type as type from nodes n join graphs g on n.graph = g.rowid "
+                            "where g.name like '%train_step%'")
+        # When it is executed, the graph gets a source, and results another name.
+        self.assertEqual({(executed(row["node"]), row["type"]) for row in ours} - {("_SOURCE", "NoOp")}, nodes)
+        found = query(trace, "select s.name as source, e.source_output as output, t.name as target, e.kind as kind "
+                             "from edges e join nodes s on e.source = s.rowid join nodes t on e.target = t.rowid "
+                             "join graphs g on t.graph = g.rowid where g.name like '%train_step%'")
+        self.assertEqual({(("^" if row["kind"] == "control" else "") + row["source"] +
+                           (f":{row['output']}" if row["output"] else ""), executed(row["target"]))
+                          for row in found if row["source"] != "_SOURCE"}, edges)
+
+    def test_every_operation_has_its_run(self):
+        trace = self.record_case("function")
+        lost = query(trace, "select n.name as node, count(*) as count from node_executions e join nodes n on "
+                            "e.node = n.rowid join graphs g on n.graph = g.rowid where g.name <> 'eager' and "
+                            "e.run = 0 group by 1")
+        self.assertEqual(lost, [])
+
+    def test_steps(self):
+        """--steps: whole steps, and nothing of the others."""
+        trace = self.record_case("function", options=("--steps", "7..9"))
+        counts = {count for graph, _, _, _, count in self.executions(trace) if graph != "eager"}
+        self.assertEqual(counts, {3})
+
+    def test_memory(self):
+        trace = self.record_case("function")
+        (row,) = query(trace, "select count(*) as count, sum(bytes) as bytes from memory m join nodes n on "
+                              "m.node = n.rowid where n.name = 'MatMul' and m.is_free = 0")
+        self.assertEqual((row["count"], row["bytes"]), (20, 20 * 8 * 32 * 4))
+
+
+if __name__ == "__main__":
+    unittest.main()

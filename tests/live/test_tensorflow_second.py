@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same as the other tests of TensorFlow, with a version that is far from the first."""
+
+import os
+import unittest
+
+import tensorflow
+
+os.environ.setdefault("TENSORFLOW", tensorflow.SECOND)
+
+from test_tensorflow_oracles import Oracles  # noqa: F401, E402
+from test_tensorflow_programs import Programs  # noqa: E402
+
+# One of each kind; `make tensorflow` runs all of them with all versions.
+if "TENSORFLOW_ALL" not in os.environ:
+    for name in unittest.TestLoader().getTestCaseNames(Programs):
+        if name not in ("test_function", "test_eager", "test_data", "test_keras", "test_leave"):
+            delattr(Programs, name)
+
+if __name__ == "__main__":
+    unittest.main()

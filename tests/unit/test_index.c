@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The saved index: a model that comes from it is the model that loading gives, and it is not believed when
+ * anything has changed.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernel_trace.h"
+#include "model/index.h"
+#include "small_trace.h"
+#include "trace_writer.h"
+
+static char *directory;
+
+static const char *path_of(const char *name)
+{
+	static char path[4096];
+
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	return path;
+}
+
+static const char *index_path(void)
+{
+	return path_of(MR_INDEX_FILE);
+}
+
+static bool exists(const char *name)
+{
+	return access(path_of(name), F_OK) == 0;
+}
+
+static struct mr_model *load(void)
+{
+	struct mr_model *model = NULL;
+
+	assert_int_equal(mr_model_load(directory, &model), 0);
+	return model;
+}
+
+static int make_trace(void **state)
+{
+	(void)state;
+	directory = directory_make();
+	small_trace_write(directory);
+	directory_write(directory, "manifest.json", small_trace_manifest,
+			strlen(small_trace_manifest));
+	return 0;
+}
+
+static int remove_trace(void **state)
+{
+	(void)state;
+	directory_remove(directory);
+	return 0;
+}
+
+static void save(void)
+{
+	mr_auto(model) struct mr_model *model = load();
+
+	assert_null(model->index.bytes);
+	assert_int_equal(mr_index_save(model), 0);
+}
+
+static bool is_believed(void)
+{
+	mr_auto(model) struct mr_model *model = load();
+
+	return model->index.bytes;
+}
+
+/* ---- the same model ----------------------------------------------------------------------------- */
+
+static void compare_tables(struct mr_table *one, struct mr_table *other, uint32_t track_count)
+{
+	assert_int_equal(one->count, other->count);
+	assert_memory_equal(one->first_of_track, other->first_of_track,
+			    (track_count + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; one->count && i < one->desc->column_count; i++)
+		assert_memory_equal(mr_table_columns(one)[i], mr_table_columns(other)[i],
+				    (size_t)one->count * one->desc->columns[i].bytes);
+}
+
+static void compare_strings(const struct mr_strings *one, const struct mr_strings *other)
+{
+	uint32_t number;
+
+	assert_int_equal(mr_strings_count(one), mr_strings_count(other));
+	for (uint32_t i = 0; i < mr_strings_count(one); i++) {
+		assert_string_equal(mr_strings_text(one, i), mr_strings_text(other, i));
+		assert_true(mr_strings_find(other, mr_strings_text(one, i), one->lengths.items[i],
+					    &number));
+		assert_int_equal(number, i);
+	}
+}
+
+#define COMPARE_VEC(one, other)                                                 \
+	do {                                                                    \
+		assert_int_equal((one).count, (other).count);                   \
+		if ((one).count)                                                \
+			assert_memory_equal((one).items, (other).items,         \
+					    (one).count * sizeof *(one).items); \
+	} while (0)
+
+static void compare_clocks(const struct mr_clocks *one, const struct mr_clocks *other)
+{
+	assert_int_equal(one->map_count, other->map_count);
+	assert_int_equal(one->user - one->maps, other->user - other->maps);
+	assert_int_equal(one->monotonic - one->maps, other->monotonic - other->maps);
+	for (uint32_t i = 0; i < one->map_count; i++) {
+		assert_int_equal(one->maps[i].knot_count, other->maps[i].knot_count);
+		for (uint64_t ticks = 0; one->maps[i].knot_count && ticks < UINT64_C(1) << 40;
+		     ticks += UINT64_C(1) << 33)
+			assert_int_equal(mr_clock_to_ns(&one->maps[i], ticks),
+					 mr_clock_to_ns(&other->maps[i], ticks));
+	}
+}
+
+static void compare(struct mr_model *one, struct mr_model *other)
+{
+	struct mr_survey *survey = one->survey, *other_survey = other->survey;
+
+	COMPARE_VEC(survey->tracks, other_survey->tracks);
+	COMPARE_VEC(survey->processes, other_survey->processes);
+	COMPARE_VEC(survey->gaps, other_survey->gaps);
+	COMPARE_VEC(survey->tasks.list, other_survey->tasks.list);
+	COMPARE_VEC(survey->definitions.nodes, other_survey->definitions.nodes);
+	COMPARE_VEC(survey->definitions.queues, other_survey->definitions.queues);
+	assert_memory_equal(&one->anomalies, &other->anomalies, sizeof one->anomalies);
+	assert_memory_equal(one->constraints, other->constraints, sizeof one->constraints);
+	assert_memory_equal(&survey->first_ns, &other_survey->first_ns,
+			    sizeof *survey - offsetof(struct mr_survey, first_ns));
+	compare_strings(&survey->definitions.strings, &other_survey->definitions.strings);
+	compare_strings(&survey->track_keys, &other_survey->track_keys);
+	compare_clocks(survey->clocks, other_survey->clocks);
+#define COMPARE_TABLE(name) \
+	compare_tables(&one->name.table, &other->name.table, (uint32_t)survey->tracks.count);
+	MR_TABLES(COMPARE_TABLE)
+#undef COMPARE_TABLE
+}
+
+static void check_same(void)
+{
+	mr_auto(model) struct mr_model *loaded = load();
+
+	assert_null(loaded->index.bytes);
+	assert_int_equal(mr_index_save(loaded), 0);
+	mr_auto(model) struct mr_model *reopened = load();
+	assert_non_null(reopened->index.bytes);
+	compare(loaded, reopened);
+}
+
+static void test_same_model(void **state)
+{
+	(void)state;
+	check_same();
+	assert_false(exists(MR_INDEX_FILE ".new"));
+}
+
+static void test_same_kernel_level(void **state)
+{
+	static const char manifest[] = "{\"format\": 1, \"state\": \"complete\"}";
+
+	(void)state;
+	kernel_trace_begin(2);
+	kernel_born(0, 1000, 0, 7, 7, "main");
+	for (uint64_t ns = 2000; ns < 40000; ns += 1000) {
+		kernel_switch(0, ns, 0, 7, MR_switch_reason_unknown);
+		KERNEL(0, kernel_syscall, ns + 200, NULL, .tid = 7, .number = 1,
+		       .duration_ns = {100, 0});
+		kernel_switch(0, ns + 400, 7, 0, MR_switch_reason_interruptible);
+		kernel_wake(1, ns + 800, 7, 0);
+	}
+	directory_write(kernel_trace_directory(), "manifest.json", manifest, sizeof manifest - 1);
+	char *own = directory;
+	struct mr_model *model = kernel_trace_load(50000);
+	directory = (char *)kernel_trace_directory();
+	assert_true(model->states.table.count > 100);
+	check_same();
+	directory = own;
+	kernel_trace_end(model);
+}
+
+/* ---- not believed ------------------------------------------------------------------------------- */
+
+static void test_changed_files(void **state)
+{
+	static const char *const names[] = {"manifest.json", "ctf/metadata"};
+
+	(void)state;
+	for (size_t i = 0; i < mr_countof(names); i++) {
+		save();
+		assert_true(is_believed());
+		assert_int_equal(chmod(path_of(names[i]), 0640 + (mode_t)i), 0); /* new ctime */
+		assert_false(is_believed());
+	}
+	save();
+	directory_write(directory, "ctf/another", "", 0);
+	assert_false(is_believed());
+}
+
+static void test_truncated(void **state)
+{
+	struct stat status;
+
+	(void)state;
+	save();
+	assert_int_equal(stat(index_path(), &status), 0);
+	const off_t sizes[] = {status.st_size - 1, status.st_size / 2, 4096, 20, 0};
+	for (size_t i = 0; i < mr_countof(sizes); i++) {
+		assert_int_equal(truncate(index_path(), sizes[i]), 0);
+		assert_false(is_believed());
+	}
+	save();
+	assert_true(is_believed());
+}
+
+static void flip(int fd, off_t offset)
+{
+	uint8_t byte;
+
+	assert_int_equal(pread(fd, &byte, 1, offset), 1);
+	byte ^= 1 << offset % 8;
+	assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
+}
+
+/* Every bit that matters of the heading, and some of the head at the end of the file. */
+static void test_flipped_bits(void **state)
+{
+	struct stat status;
+
+	(void)state;
+	save();
+	int fd = open(index_path(), O_RDWR);
+	assert_int_equal(fstat(fd, &status), 0);
+	for (off_t offset = 0; offset < 40; offset++) {
+		flip(fd, offset);
+		assert_false(is_believed());
+		flip(fd, offset);
+	}
+	for (off_t back = 1; back < 4000; back += 97) {
+		flip(fd, status.st_size - back);
+		assert_false(is_believed());
+		flip(fd, status.st_size - back);
+	}
+	assert_true(is_believed());
+	close(fd);
+}
+
+/* A trace that was copied with its index: other inodes. */
+static void test_copied(void **state)
+{
+	char command[9000];
+	char *own = directory;
+
+	(void)state;
+	save();
+	directory = directory_make();
+	snprintf(command, sizeof command, "cp -a %s/. %s", own, directory);
+	assert_int_equal(system(command), 0);
+	assert_true(exists(MR_INDEX_FILE));
+	assert_false(is_believed());
+	directory_remove(directory);
+	directory = own;
+}
+
+static void test_writable_by_others(void **state)
+{
+	(void)state;
+	save();
+	assert_int_equal(chmod(index_path(), 0602), 0);
+	assert_false(is_believed());
+}
+
+static void test_symbolic_link(void **state)
+{
+	char elsewhere[4096];
+
+	(void)state;
+	save();
+	snprintf(elsewhere, sizeof elsewhere, "%s", path_of("elsewhere"));
+	assert_int_equal(rename(index_path(), elsewhere), 0);
+	assert_int_equal(symlink(elsewhere, index_path()), 0);
+	assert_false(is_believed());
+}
+
+static void test_somebody_elses(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	save();
+	assert_int_equal(chown(index_path(), 1, 1), 0);
+	assert_false(is_believed());
+	assert_int_equal(chown(index_path(), 0, 0), 0);
+	assert_true(is_believed());
+	assert_int_equal(chown(directory, 1, 1), 0);
+	assert_false(is_believed());
+	mr_auto(model) struct mr_model *model = load();
+	assert_int_equal(mr_index_save(model), -EPERM);
+}
+
+/* ---- not saved ---------------------------------------------------------------------------------- */
+
+static void test_small_trace_is_not_worth_it(void **state)
+{
+	(void)state;
+	mr_model_free(load());
+	assert_false(exists(MR_INDEX_FILE));
+}
+
+static void refuse(void)
+{
+	mr_auto(model) struct mr_model *model = load();
+
+	assert_true(mr_index_save(model) < 0);
+	assert_false(exists(MR_INDEX_FILE));
+	assert_false(exists(MR_INDEX_FILE ".new"));
+}
+
+static void test_live_trace(void **state)
+{
+	char *text = text_replace(strdup(small_trace_manifest), "\"complete\"", "\"recording\"");
+
+	(void)state;
+	directory_write(directory, "manifest.json", text, strlen(text));
+	refuse();
+	free(text);
+	assert_int_equal(unlink(path_of("manifest.json")), 0);
+	refuse();
+}
+
+static void test_damaged_trace(void **state)
+{
+	(void)state;
+	directory_write(directory, "ctf/damaged", "not a packet", 12);
+	refuse();
+}
+
+static void test_folder_of_streams(void **state)
+{
+	struct mr_model *model = NULL;
+
+	(void)state;
+	assert_int_equal(mr_model_load(path_of("ctf"), &model), 0);
+	assert_true(mr_index_save(model) < 0);
+	mr_model_free(model);
+}
+
+/* ---- others at the same time -------------------------------------------------------------------- */
+
+/* What a killed process has left is used again; what another is writing is left alone. */
+static void test_left_over(void **state)
+{
+	(void)state;
+	directory_write(directory, MR_INDEX_FILE ".new", "half", 4);
+	int other = open(path_of(MR_INDEX_FILE ".new"), O_RDWR);
+	assert_int_equal(flock(other, LOCK_EX), 0);
+	mr_auto(model) struct mr_model *model = load();
+	assert_true(mr_index_save(model) < 0);
+	close(other);
+	assert_int_equal(mr_index_save(model), 0);
+	assert_true(is_believed());
+	assert_false(exists(MR_INDEX_FILE ".new"));
+}
+
+static void test_link_instead_of_new_file(void **state)
+{
+	(void)state;
+	directory_write(directory, "precious", "gold", 4);
+	assert_int_equal(symlink("precious", path_of(MR_INDEX_FILE ".new")), 0);
+	mr_auto(model) struct mr_model *model = load();
+	assert_true(mr_index_save(model) < 0);
+	struct stat status;
+	assert_int_equal(stat(path_of("precious"), &status), 0);
+	assert_int_equal(status.st_size, 4);
+}
+
+/* Loads and saves again and again; what it is given must always be whole. */
+static int work(const struct mr_model *expected)
+{
+	for (int i = 0; i < 40; i++) {
+		mr_auto(model) struct mr_model *model = NULL;
+
+		if (mr_model_load(directory, &model) < 0 ||
+		    model->calls.table.count != expected->calls.table.count ||
+		    model->survey->event_count != expected->survey->event_count)
+			return 1;
+		unlink(index_path());
+		mr_index_save(model);
+	}
+	return 0;
+}
+
+static void test_concurrent_processes(void **state)
+{
+	enum {
+		PROCESSES = 4
+	};
+	mr_auto(model) struct mr_model *model = load();
+	pid_t pids[PROCESSES];
+
+	(void)state;
+	for (int i = 0; i < PROCESSES; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0)
+			_exit(work(model));
+	}
+	for (int i = 0; i < PROCESSES; i++) {
+		int status;
+
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_int_equal(status, 0);
+	}
+	assert_false(exists(MR_INDEX_FILE ".new"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_trace, remove_trace)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_same_model),
+		TEST(test_same_kernel_level),
+		TEST(test_changed_files),
+		TEST(test_truncated),
+		TEST(test_flipped_bits),
+		TEST(test_copied),
+		TEST(test_writable_by_others),
+		TEST(test_symbolic_link),
+		TEST(test_somebody_elses),
+		TEST(test_small_trace_is_not_worth_it),
+		TEST(test_live_trace),
+		TEST(test_damaged_trace),
+		TEST(test_folder_of_streams),
+		TEST(test_left_over),
+		TEST(test_link_instead_of_new_file),
+		TEST(test_concurrent_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
