@@ -68,3 +68,16 @@ class Context:
             yield output, trace, lost_in(trace)
         finally:
             shutil.rmtree(trace, ignore_errors=True)
+
+
+class Recorded:
+    """Runs a command under `millrace record`, again and again; counts what is lost."""
+
+    def __init__(self, context, command, levels="runtime,dataflow"):
+        self.context, self.command, self.lost = context, command, 0
+        self.options = ("--levels", levels)
+
+    def __call__(self):
+        with self.context.recorded(*self.command, options=self.options) as (output, _, lost):
+            self.lost += lost
+            return output

@@ -5,7 +5,7 @@ import os
 import statistics
 
 import ratio
-from context import interleave, run
+from context import Recorded, interleave, run
 from figures import EVENTS, columns
 from ratio import AtMost
 
@@ -31,18 +31,6 @@ def with_layer(context, name, command):
     """Runs a command under one of the layers of this folder; its output."""
     path = context.build / "bench" / f"libbench_opencl_{name}.so"
     return run(command, env={**os.environ, "OPENCL_LAYERS": str(path)})
-
-
-class Recorded:
-    """Runs a command under `millrace record`, again and again; counts what is lost."""
-
-    def __init__(self, context, command):
-        self.context, self.command, self.lost = context, command, 0
-
-    def __call__(self):
-        with self.context.recorded(*self.command) as (output, _, lost):
-            self.lost += lost
-            return output
 
 
 def layered(context, name, command):
