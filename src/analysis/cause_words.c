@@ -76,7 +76,7 @@ static const char *name_task(const struct mr_model *model, struct mr_region *reg
 	if (!name)
 		return mr_region_print(region, "thread %u (not traced)", tid);
 	if (tid == MR_NO_TID)
-		return mr_region_print(region, "threads named '%s' (not traced)",
+		return mr_region_print(region, "'%s' threads (not traced)",
 				       mr_model_text(model, name));
 	return mr_region_print(region, "thread %u '%s' (not traced)", tid,
 			       mr_model_text(model, name));

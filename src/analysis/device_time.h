@@ -15,6 +15,7 @@
 #ifndef MR_ANALYSIS_DEVICE_TIME_H
 #define MR_ANALYSIS_DEVICE_TIME_H
 
+#include "analysis/finding.h"
 #include "model/model.h"
 
 struct mr_device_time {
@@ -77,6 +78,13 @@ static inline uint32_t mr_operation_device(const struct mr_model *model, uint32_
 	uint32_t queue = model->survey->tracks.items[track].queue;
 
 	return model->survey->definitions.queues.items[queue].device;
+}
+
+/* A bound of times of a device as a finding has it: MR_NO_VALUE where it is not known. */
+static inline int64_t mr_bound_value(const struct mr_model *model, uint64_t bound_ns)
+{
+	return mr_model_is_imported(model) || bound_ns > INT64_MAX ? MR_NO_VALUE
+								   : (int64_t)bound_ns;
 }
 
 /* All but markers and barriers. */

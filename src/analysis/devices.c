@@ -196,7 +196,7 @@ static void fill_device(const struct mr_model *model, const struct device *devic
 	(cells++)->number = exposed_ns;
 	(cells++)->number = span_ns - time->busy_ns;
 	(cells++)->number = time->longest_idle_ns;
-	(cells++)->number = bound_ns == MR_CLOCK_BOUND_UNKNOWN ? MR_NO_VALUE : (int64_t)bound_ns;
+	(cells++)->number = mr_bound_value(model, bound_ns);
 }
 
 static int add_devices(const struct study *study)

@@ -10,6 +10,12 @@ static int tell_history(const struct mr_model *model, struct mr_findings *findin
 {
 	if (model->survey->event_counts[MR_EVENT_traceme_numbers] == 0)
 		return 0;
+	if (model->manifest->delay_ns || model->manifest->first_step)
+		return mr_finding_say(
+			findings, finding, MR_SEVERITY_NOTE,
+			"TensorFlow had run before it was traced: operations that it had executed "
+			"often by then run on the threads on which they run when it is not "
+			"traced.");
 	return mr_finding_say(
 		findings, finding, MR_SEVERITY_NOTE,
 		"TensorFlow was traced from its first step: it then goes on to run cheap "

@@ -211,11 +211,6 @@ static int tell_empty(struct health *health)
 
 /* ---- how the recording went --------------------------------------------------------------------- */
 
-static bool is_imported(const struct mr_model *model)
-{
-	return model->manifest->state && strcmp(model->manifest->state, "imported") == 0;
-}
-
 static int tell_state(struct health *health)
 {
 	const struct mr_manifest *manifest = health->model->manifest;
@@ -226,7 +221,7 @@ static int tell_state(struct health *health)
 			   manifest->problem);
 	if (strcmp(state, "complete") == 0)
 		return 0;
-	if (is_imported(health->model))
+	if (mr_model_is_imported(health->model))
 		return say(health, MR_SEVERITY_NOTE,
 			   "This is another tool's file. Its times are as that tool gives them, to "
 			   "the %s; "
@@ -359,7 +354,7 @@ static int tell_clocks(struct health *health)
 	uint64_t bound = mr_clock_max_bound_ns(survey->clocks->user, survey->first_user_ticks,
 					       survey->last_user_ticks);
 
-	if (is_imported(health->model) ||
+	if (mr_model_is_imported(health->model) ||
 	    (bound == MR_CLOCK_BOUND_UNKNOWN && is_going_on(health->model)))
 		return 0;
 	if (bound == MR_CLOCK_BOUND_UNKNOWN)
@@ -387,7 +382,7 @@ static int tell_levels(struct health *health)
 	static const char *const all[] = {"kernel", "runtime", "dataflow"};
 	char absent[64] = "";
 
-	if (manifest->problem || is_imported(health->model))
+	if (manifest->problem || mr_model_is_imported(health->model))
 		return 0;
 	for (size_t i = 0; i < mr_countof(all); i++) {
 		bool is_on = false;

@@ -18,11 +18,6 @@ struct study {
 	int64_t idle_ns; /* of all devices */
 };
 
-static int64_t permille(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (int64_t)(((__int128)part * 1000 + whole / 2) / whole) : MR_NO_VALUE;
-}
-
 /* ---- by device ---------------------------------------------------------------------------------- */
 
 static void fill_device(const struct mr_model *model, const struct mr_idle_device *device,
@@ -37,12 +32,12 @@ static void fill_device(const struct mr_model *model, const struct mr_idle_devic
 	(cells++)->number = span_ns;
 	(cells++)->number = mr_idle_busy_ns(device);
 	(cells++)->number = device->idle_ns;
-	(cells++)->number = permille(device->idle_ns, span_ns);
-	(cells++)->number = permille(device->explained_ns, device->idle_ns);
+	(cells++)->number = mr_permille(device->idle_ns, span_ns);
+	(cells++)->number = mr_permille(device->explained_ns, device->idle_ns);
 	(cells++)->number = device->gap_count;
 	(cells++)->number = device->dispatch_ns;
 	(cells++)->number = device->dispatch_gaps;
-	(cells++)->number = bound_ns == MR_CLOCK_BOUND_UNKNOWN ? MR_NO_VALUE : (int64_t)bound_ns;
+	(cells++)->number = mr_bound_value(model, bound_ns);
 }
 
 static int add_devices(const struct study *study)
@@ -97,10 +92,9 @@ static int fill_cause(const struct study *study, const struct mr_idle_device *de
 		return -ENOMEM;
 	(cells++)->number = cause->count;
 	(cells++)->number = cause->total_ns;
-	(cells++)->number = permille(cause->total_ns, device->idle_ns);
+	(cells++)->number = mr_permille(cause->total_ns, device->idle_ns);
 	(cells++)->number = cause->max_ns;
-	(cells++)->number =
-		cause->uncertain_ns > INT64_MAX ? MR_NO_VALUE : (int64_t)cause->uncertain_ns;
+	(cells++)->number = mr_bound_value(study->model, cause->uncertain_ns);
 	return 0;
 }
 

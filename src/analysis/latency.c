@@ -232,7 +232,8 @@ static void measure_all(struct latencies *latencies, const struct mr_model *mode
 		uint32_t process = model->survey->tracks.items[executions->track[row]].process;
 
 		if (executions->start_ns[row] >= window.first_ns &&
-		    executions->start_ns[row] <= window.last_ns &&
+		    (executions->start_ns[row] < window.last_ns ||
+		     window.last_ns == model->survey->last_ns) &&
 		    (!processes || processes[process]))
 			measure(latencies, row);
 	}

@@ -88,7 +88,7 @@ static const char *recording_reason(const struct mr_model *model)
 		return "the recorder was killed and its buffer is gone";
 	if (manifest->state && strcmp(manifest->state, "stopped") == 0)
 		return "the recording was stopped before the program's end";
-	if (manifest->state && strcmp(manifest->state, "imported") == 0)
+	if (mr_model_is_imported(model))
 		return "the file has none";
 	if (!has_traced_process(survey)) {
 		const char *reason = untraced_reason(manifest);
@@ -100,6 +100,8 @@ static const char *recording_reason(const struct mr_model *model)
 		return "the level dataflow was not recorded";
 	if (manifest->delay_ns)
 		return "nothing happened after the time of --delay";
+	if (manifest->first_step)
+		return "the program did not get to the steps of --steps";
 	return NULL;
 }
 

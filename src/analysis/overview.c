@@ -30,8 +30,8 @@ static const struct mr_finding_column cause_columns[] = {
 	{"cause", "cause", MR_UNIT_TEXT, 0},
 	{"time_ns", "time", MR_UNIT_NS, 0},
 	{"share_permille", "share", MR_UNIT_PERMILLE, 0},
-	{"culprit", "mostly", MR_UNIT_TEXT, MR_COLUMN_TELLING},
-	{"culprit_ns", "with", MR_UNIT_NS, MR_COLUMN_SPARE},
+	{"culprit", "worst culprit", MR_UNIT_TEXT, MR_COLUMN_TELLING},
+	{"culprit_ns", "its time", MR_UNIT_NS, MR_COLUMN_SPARE},
 	{"operation", "before", MR_UNIT_TEXT, MR_COLUMN_TELLING},
 };
 
@@ -205,7 +205,7 @@ static int collect_idle(struct overview *overview)
 			.operation = "",
 			.device = device,
 			.time_ns = number_of(causes, row, "time_ns"),
-			.whole_ns = number_of(overview->idle_devices, held_up, "span_ns"),
+			.whole_ns = number_of(overview->idle_devices, held_up, "idle_ns"),
 			.culprit_ns = number_of(causes, row, "time_ns"),
 		};
 		if (!cause.what || add_cause(overview, &cause) < 0)

@@ -20,9 +20,10 @@ static inline void *mr_allocate_large(size_t bytes)
 {
 	if (bytes < MR_HUGE_PAGE)
 		return malloc(bytes);
-	void *memory = aligned_alloc(MR_HUGE_PAGE, bytes);
-	if (memory)
-		madvise(memory, bytes - bytes % MR_HUGE_PAGE, MADV_HUGEPAGE);
+	void *memory; /* of any size, which aligned_alloc() does not promise */
+	if (posix_memalign(&memory, MR_HUGE_PAGE, bytes) != 0)
+		return NULL;
+	madvise(memory, bytes - bytes % MR_HUGE_PAGE, MADV_HUGEPAGE);
 	return memory;
 }
 

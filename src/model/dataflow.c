@@ -142,21 +142,19 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-static bool ends_with(const char *text, const char *ending)
+static int add_text(struct mr_loader *loader, struct told *told, const char *text)
 {
-	size_t length = strlen(text);
-
-	return length >= strlen(ending) && strcmp(text + length - strlen(ending), ending) == 0;
-}
-
-static int add_text(struct mr_loader *loader, const struct told *told, const char *text)
-{
+	struct mr_traceme_parts parts;
+	struct mr_traceme meaning;
 	uint32_t string;
 
 	if (begins_with(text, "MemoryAllocation#"))
 		return add_memory(loader, told, text, false);
 	if (begins_with(text, "MemoryDeallocation#"))
 		return add_memory(loader, told, text, true);
+	mr_traceme_read(text, &meaning, &parts);
+	for (int i = 0; i < MR_TRACEME_NUMBERS; i++)
+		told->numbers[i] = mr_slice_number(parts.numbers[i]);
 	int result = mr_strings_intern(strings_of(loader), text, strlen(text), &string);
 	return result < 0 ? result : add_traceme(loader, told, string);
 }
@@ -246,60 +244,12 @@ int mr_dataflow_add(struct mr_loader *loader, const struct mr_event *event)
 	return 0;
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------ */
-
-struct run_key {
-	uint64_t run;
-	uint64_t process;
-};
-
-uint32_t mr_runs_find(const struct mr_runs *runs, uint32_t process, uint64_t run)
-{
-	const struct run_key key = {run, process};
-	uint32_t number;
-
-	return mr_strings_find(&runs->keys, &key, sizeof key, &number)
-		       ? runs->functions.items[number]
-		       : 0;
-}
-
-/* The first name stays: later ones tell of parts of it. */
-static int set_function(struct mr_runs *runs, uint32_t process, uint64_t run, uint32_t function)
-{
-	const struct run_key key = {run, process};
-	uint32_t count = mr_strings_count(&runs->keys);
-	uint32_t number;
-	int result = mr_strings_intern(&runs->keys, &key, sizeof key, &number);
-
-	if (result == 0 && number == count)
-		return mr_vec_push(&runs->functions, function);
-	if (result == 0 && runs->functions.items[number] == 0)
-		runs->functions.items[number] = function;
-	return result;
-}
+/* ---- operations ----------------------------------------------------------------------------------- */
 
 static struct mr_nesting scopes_nesting(const struct mr_scopes *scopes)
 {
 	return (struct mr_nesting){scopes->start_ns, scopes->duration_ns, scopes->self_ns,
 				   scopes->parent, scopes->flags};
-}
-
-/* What a scope says about the function that runs in it: a string, or 0. */
-static int function_of_scope(struct mr_loader *loader, uint32_t row, uint32_t *ret_function)
-{
-	static const char local[] = "EagerLocalExecute: ";
-	const struct mr_scopes *scopes = &loader->model->scopes;
-	const char *name = mr_model_text(loader->model, scopes->name[row]);
-
-	*ret_function = 0;
-	if (begins_with(name, local))
-		return intern(loader,
-			      (struct mr_slice){name + strlen(local), strlen(name) - strlen(local)},
-			      ret_function);
-	if (begins_with(name, "Iterator::") || begins_with(name, "SessionRun") ||
-	    begins_with(name, "RunGraph") || ends_with(name, "Produce"))
-		*ret_function = scopes->name[row]; /* of tf.data: what calls the function */
-	return 0;
 }
 
 /* The run that a scope belongs to: its own, or that of the first around it that has one. */
@@ -311,41 +261,13 @@ static uint64_t run_around(const struct mr_scopes *scopes, uint32_t row)
 	return 0;
 }
 
-/* Scopes stand in order of time on each thread, so what is around one is known before it. */
-static int find_function(struct mr_loader *loader, struct mr_runs *runs, uint32_t row)
-{
-	const struct mr_scopes *scopes = &loader->model->scopes;
-	uint32_t process = loader->model->survey->tracks.items[scopes->track[row]].process;
-	uint64_t run = scopes->run[row];
-	uint32_t function = 0;
-	int result = function_of_scope(loader, row, &function);
+/* Of a scope: the same at the start and at the end of an asynchronous operation. */
+struct scope_key {
+	uint64_t key;
+	uint64_t process;
+};
 
-	for (uint32_t at = scopes->parent[row]; result == 0 && !function && at != MR_NO_ROW;
-	     at = scopes->parent[at]) {
-		result = function_of_scope(loader, at, &function);
-		if (!function && scopes->run[at] && scopes->run[at] != run)
-			function = mr_runs_find(runs, process, scopes->run[at]);
-	}
-	return result < 0 || !function ? result : set_function(runs, process, run, function);
-}
-
-/* Runs begin on the thread that asks for them; other threads only work for them. Two rounds: a thread that
- * works may come before the one that asked. */
-static int find_functions(struct mr_loader *loader, struct mr_runs *runs)
-{
-	const struct mr_scopes *scopes = &loader->model->scopes;
-	int result = 0;
-
-	for (int round = 0; round < 2; round++)
-		for (uint32_t row = 0; row < scopes->table.count && result == 0; row++)
-			if (scopes->run[row])
-				result = find_function(loader, runs, row);
-	return result;
-}
-
-/* ---- operations ----------------------------------------------------------------------------------- */
-
-/* When asynchronous operations were done: by the key that their start and their end share. */
+/* When asynchronous operations were done. */
 struct completions {
 	struct mr_strings keys;
 	mr_vec(int64_t) done_ns;
@@ -359,7 +281,7 @@ static int find_completions(const struct mr_model *model, struct completions *co
 	for (uint32_t row = 0; row < scopes->table.count && result == 0; row++) {
 		const char *name = mr_model_text(model, scopes->name[row]);
 		uint32_t process = model->survey->tracks.items[scopes->track[row]].process;
-		const struct run_key key = {scopes->key[row], process};
+		const struct scope_key key = {scopes->key[row], process};
 		uint32_t count = mr_strings_count(&completions->keys);
 		uint32_t number;
 
@@ -372,6 +294,7 @@ static int find_completions(const struct mr_model *model, struct completions *co
 	return result;
 }
 
+/* An operation inside a function is called asynchronously from an executor of its own, which stands between. */
 static int64_t done_ns_of(const struct mr_model *model, const struct completions *completions,
 			  uint32_t process, uint32_t scope)
 {
@@ -379,10 +302,12 @@ static int64_t done_ns_of(const struct mr_model *model, const struct completions
 	uint32_t number;
 
 	for (; scope != MR_NO_ROW; scope = scopes->parent[scope]) {
-		const struct run_key key = {scopes->key[scope], process};
+		const struct scope_key key = {scopes->key[scope], process};
+		const char *name = mr_model_text(model, scopes->name[scope]);
 
-		if (strcmp(mr_model_text(model, scopes->name[scope]),
-			   "ExecutorState::ProcessAsync::Start") == 0)
+		if (strcmp(name, "ExecutorState::Process") == 0)
+			break;
+		if (strcmp(name, "ExecutorState::ProcessAsync::Start") == 0)
 			return mr_strings_find(&completions->keys, &key, sizeof key, &number)
 				       ? completions->done_ns.items[number]
 				       : MR_NO_TIME;
@@ -429,7 +354,7 @@ static int place_operations(struct mr_loader *loader, const struct mr_runs *runs
 	const struct mr_nesting outer = scopes_nesting(&model->scopes);
 	const struct mr_nesting inner = {executions->start_ns, executions->duration_ns, NULL, NULL,
 					 NULL};
-	mr_auto(free) uint32_t *around = malloc(executions->table.count * sizeof *around);
+	mr_auto(free) uint32_t *around = malloc((executions->table.count + 1) * sizeof *around);
 	int result = around ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; result == 0 && i < model->survey->tracks.count; i++) {
@@ -474,7 +399,7 @@ int mr_dataflow_join(struct mr_loader *loader)
 	if (result == 0)
 		result = nest_scopes(model);
 	if (result == 0)
-		result = find_functions(loader, &runs);
+		result = mr_runs_find_functions(loader, &runs);
 	if (result == 0)
 		result = find_completions(model, &completions);
 	if (result == 0)
@@ -483,8 +408,7 @@ int mr_dataflow_join(struct mr_loader *loader)
 		result = mr_dataflow_add_edges(loader, &runs);
 	mr_strings_free(&completions.keys);
 	mr_vec_free(&completions.done_ns);
-	mr_strings_free(&runs.keys);
-	mr_vec_free(&runs.functions);
+	mr_runs_free(&runs);
 	return result;
 }
 

@@ -38,11 +38,11 @@ int mr_dataflow_find_node(struct mr_loader *loader, uint32_t process, uint32_t g
 int mr_dataflow_find_eager(struct mr_loader *loader, uint32_t name, uint32_t device_name,
 			   uint32_t *ret_node);
 
-/* Devices and edges, from what the activity watcher has seen; graph_of_run() gives names. */
+/* Devices and edges, from what the activity watcher has seen; the runs give the names of graphs. */
 struct mr_runs;
 int mr_dataflow_add_edges(struct mr_loader *loader, const struct mr_runs *runs);
 
-/* ---- which function a run is of ----------------------------------------------------------------- */
+/* ---- dataflow_runs.c ----------------------------------------------------------------------------- */
 
 struct mr_runs {
 	struct mr_strings keys;     /* (process, run) */
@@ -51,5 +51,9 @@ struct mr_runs {
 
 /* The name (a string) of the function that a run is of; 0 if it is not known. */
 uint32_t mr_runs_find(const struct mr_runs *runs, uint32_t process, uint64_t run);
+
+/* When scopes are sorted and nested. -ENOMEM. */
+int mr_runs_find_functions(struct mr_loader *loader, struct mr_runs *runs);
+void mr_runs_free(struct mr_runs *runs);
 
 #endif

@@ -145,18 +145,18 @@ static int read_model(struct mr_model *model, const struct mr_mapping *file, cha
 int mr_index_load(struct mr_model *model)
 {
 	mr_auto(mapping) struct mr_mapping file = {0};
-	mr_auto(free) char *key = NULL;
 	mr_auto(close_fd) int directory = open_directory(model);
 
 	if (directory < 0)
 		return directory;
+	int result = make_key(model->trace, directory, &model->index_key);
+	if (result < 0)
+		return result;
 	if (!is_own_file(directory))
 		return -ENOENT;
-	int result = mr_mapping_open(directory, MR_INDEX_FILE, &file);
+	result = mr_mapping_open(directory, MR_INDEX_FILE, &file);
 	if (result == 0)
-		result = make_key(model->trace, directory, &key);
-	if (result == 0)
-		result = read_model(model, &file, key);
+		result = read_model(model, &file, model->index_key);
 	if (result < 0)
 		return result;
 	model->index = file;
@@ -182,18 +182,21 @@ static bool has_room(int directory, uint64_t bytes)
 	return fstatvfs(directory, &system) == 0 && bytes / system.f_frsize < system.f_bavail / 2;
 }
 
-/* The new file, empty and locked: one that a killed process has left is used again. Between our opening it
- * and having the lock another process may have made it the index, which must not be touched. */
+/* The new file, empty and locked: one that a killed process has left is used again, but nothing else that came
+ * with a trace under that name, such as a pipe, on which opening would wait, or a link to another file. Between
+ * our opening it and having the lock another process may have made it the index, which must not be touched. */
 static int open_new_file(int directory)
 {
 	mr_auto(close_fd) int fd =
-		openat(directory, NEW_FILE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		openat(directory, NEW_FILE,
+		       O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	struct stat opened, named;
 
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &opened) < 0 ||
 	    fstatat(directory, NEW_FILE, &named, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	if (opened.st_ino != named.st_ino || !S_ISREG(opened.st_mode) || opened.st_uid != geteuid())
+	if (opened.st_ino != named.st_ino || !S_ISREG(opened.st_mode) || opened.st_nlink != 1 ||
+	    opened.st_uid != geteuid())
 		return -EBUSY;
 	if (ftruncate(fd, 0) < 0)
 		return -errno;
@@ -232,19 +235,17 @@ static void archive_key(struct mr_archive *archive, char *key)
 
 int mr_index_save(struct mr_model *model)
 {
-	mr_auto(free) char *key = NULL;
 	mr_auto(close_fd) int directory = is_final(model) ? open_directory(model) : -EBUSY;
 	struct mr_archive archive;
 
 	if (directory < 0)
 		return directory;
-	int result = make_key(model->trace, directory, &key);
-	if (result < 0)
-		return result;
+	if (!model->index_key)
+		return -ENOENT;
 	mr_archive_start_writing(&archive);
-	archive_key(&archive, key);
+	archive_key(&archive, model->index_key);
 	mr_index_visit(&archive, model);
-	result = archive.error;
+	int result = archive.error;
 	if (result == 0 && !has_room(directory, mr_archive_file_bytes(&archive)))
 		result = -ENOSPC;
 	if (result == 0)

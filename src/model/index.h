@@ -7,7 +7,8 @@
  * same boot of the machine has written it, and every file of the trace has the same inode, size and
  * time of change. Such a key cannot be shipped with somebody else's trace, so columns are not looked through
  * before they are used; the same boot also means that no crash of the machine has lost pages of the
- * file. The file and its folder must belong to the user. Any doubt, and the trace is loaded anew.
+ * file. The trace's files are looked at before they are read: if one changes meanwhile, the index is stale
+ * at once. The index and its folder must belong to the user. Any doubt, and the trace is loaded anew.
  *
  * It is written under another name, locked, and renamed, so that there is never half of one; several
  * processes may load the same trace at a time. It is not written for small traces, which load in no time;
@@ -22,11 +23,11 @@
 
 #define MR_INDEX_FILE "index.millrace"
 
-/* Fills a model whose trace and manifest are there. Otherwise it is left as it was: -ENOENT, -ESTALE,
- * -EBADMSG, -EPERM or -ENOMEM. */
+/* Fills a model whose trace and manifest are there. Otherwise it is left as it was, but for its key: -ENOENT,
+ * -ESTALE, -EBADMSG, -EPERM or -ENOMEM. */
 int mr_index_load(struct mr_model *model);
 
-/* Saves a model that has just been loaded; the reason why it was not is a negative errno. */
+/* Saves a model that was loaded after mr_index_load(); the reason why it was not is a negative errno. */
 int mr_index_save(struct mr_model *model);
 
 /* The same, if the trace is large enough to be worth it. */

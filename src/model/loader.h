@@ -26,7 +26,7 @@ struct mr_dataflow {
 	mr_vec(struct mr_activity_seen) seen; /* each as often as it was told */
 	struct mr_strings graph_keys;         /* (process, name) → index in graphs */
 	mr_vec(uint32_t) graphs;              /* of the definitions */
-	struct mr_strings node_keys;          /* (graph, name, type) → index in nodes */
+	struct mr_strings node_keys;          /* (graph, name, device) → index in nodes */
 	mr_vec(uint32_t) nodes;               /* of the definitions */
 	uint32_t clock_gap;
 };

@@ -225,6 +225,7 @@ static void read_members(struct mr_manifest_private *reader)
 	manifest->ended_realtime_ns = integer_member(reader, root, "ended_realtime_ns");
 	manifest->duration_ns = integer_member(reader, root, "duration_ns");
 	manifest->delay_ns = count_member(reader, options, "delay_ns");
+	manifest->first_step = count_member(reader, options, "first_step");
 	manifest->lost_events = count_member(reader, losses, "events");
 	manifest->lost_definitions = count_member(reader, losses, "definitions");
 	manifest->kept_bytes = count_member(reader, kept, "bytes");

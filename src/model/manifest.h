@@ -72,6 +72,7 @@ struct mr_manifest {
 	int64_t ended_realtime_ns;
 	int64_t duration_ns; /* 0 if not known */
 	uint64_t delay_ns;   /* recording began that late */
+	uint64_t first_step; /* ... or with that step */
 	enum mr_exit_kind exit_kind;
 	int exit_value;
 	uint64_t lost_events;

@@ -381,6 +381,7 @@ void mr_model_free(struct mr_model *model)
 		mr_manifest_free(model->manifest);
 		mr_trace_close(model->trace);
 		mr_mapping_close(&model->index);
+		free(model->index_key);
 	}
 	free(model);
 }

@@ -13,6 +13,8 @@
 #ifndef MR_MODEL_MODEL_H
 #define MR_MODEL_MODEL_H
 
+#include <string.h>
+
 #include "model/constraints.h"
 #include "model/manifest.h"
 #include "model/survey.h"
@@ -51,6 +53,7 @@ struct mr_model {
 	struct mr_device_clock *device_clocks; /* by device */
 	struct mr_constraint constraints[MR_CONSTRAINTS];
 	struct mr_mapping index; /* the saved one, if the columns come from there */
+	char *index_key;         /* what it is an index of (index.h); NULL: there can be none */
 #define MR_MODEL_TABLE(name) struct mr_##name name;
 	MR_TABLES(MR_MODEL_TABLE)
 #undef MR_MODEL_TABLE
@@ -86,6 +89,12 @@ static inline struct mr_window mr_model_window(const struct mr_model *model)
 	if (model->whole)
 		return model->part.window;
 	return (struct mr_window){model->survey->first_ns, model->survey->last_ns};
+}
+
+/* Another tool has made the trace: how exact its times are is not known. */
+static inline bool mr_model_is_imported(const struct mr_model *model)
+{
+	return model->manifest->state && strcmp(model->manifest->state, "imported") == 0;
 }
 
 static inline int64_t mr_operation_end_ns(const struct mr_model *model, uint32_t row)

@@ -47,48 +47,76 @@ struct mr_slice mr_traceme_value(const char *text, const char *key)
 	return value ? slice_to(value, end_of_value(value)) : (struct mr_slice){"", 0};
 }
 
-uint64_t mr_slice_number(struct mr_slice slice)
+static bool read_number(struct mr_slice slice, uint64_t *ret_number)
 {
 	bool is_negative = slice.length > 0 && slice.at[0] == '-';
 	uint64_t number = 0;
-	for (size_t i = is_negative; i < slice.length; i++) {
-		if (!isdigit((unsigned char)slice.at[i]))
-			return 0;
-		number = number * 10 + (uint64_t)(slice.at[i] - '0');
-	}
-	return is_negative ? -number : number;
+	for (size_t i = is_negative; i < slice.length; i++)
+		if (!isdigit((unsigned char)slice.at[i]) ||
+		    __builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, (uint64_t)(slice.at[i] - '0'), &number))
+			return false;
+	if (slice.length == is_negative || (is_negative && number > (uint64_t)INT64_MAX + 1))
+		return false;
+	*ret_number = is_negative ? -number : number;
+	return true;
 }
 
-/* The place among the event's numbers of the value of KEY. */
-static uint8_t place_of(const char *text, const char *key)
+uint64_t mr_slice_number(struct mr_slice slice)
+{
+	uint64_t number = 0;
+	return read_number(slice, &number) ? number : 0;
+}
+
+/* The place among the event's numbers of the value that begins at `value`. */
+static uint8_t place_in_event(const char *text, const char *value)
+{
+	size_t before = 0;
+	for (const char *at = metadata_of(text); at < value - 1; at++)
+		before += at[0] == '=' && at[1] == '%';
+	return before < MR_TRACEME_NUMBERS ? (uint8_t)before : MR_TRACEME_NONE;
+}
+
+/* A number that stands in the text gets the next place. */
+static uint8_t place_in_text(const char *value, struct mr_traceme_parts *parts)
+{
+	struct mr_slice slice = slice_to(value, end_of_value(value));
+	uint64_t number;
+	uint8_t place = 0;
+	if (!read_number(slice, &number) || !slice.at[slice.length])
+		return MR_TRACEME_NONE;
+	while (place < MR_TRACEME_NUMBERS && parts->numbers[place].length > 0)
+		place++;
+	if (place == MR_TRACEME_NUMBERS)
+		return MR_TRACEME_NONE;
+	parts->numbers[place] = slice;
+	return place;
+}
+
+static uint8_t place_of(const char *text, const char *key, struct mr_traceme_parts *parts)
 {
 	const char *value = find_value(text, key);
-	uint8_t place = 0;
-	if (!value || *value != '%')
+	if (!value)
 		return MR_TRACEME_NONE;
-	for (const char *at = metadata_of(text); at < value; at++)
-		place += at[0] == '=' && at[1] == '%';
-	place -= 1; /* its own */
-	return place < MR_TRACEME_NUMBERS ? place : MR_TRACEME_NONE;
+	return *value == '%' ? place_in_event(text, value) : place_in_text(value, parts);
 }
 
-static uint8_t first_place(const char *text, const char *const keys[])
+static uint8_t first_place(const char *text, const char *const keys[],
+			   struct mr_traceme_parts *parts)
 {
 	uint8_t place = MR_TRACEME_NONE;
 	for (; *keys && place == MR_TRACEME_NONE; keys++)
-		place = place_of(text, *keys);
+		place = place_of(text, *keys, parts);
 	return place;
 }
 
 /* The colon between node and type, or NULL: "Iterator::Root" and "EagerLocalExecute: MatMul" have none. */
 static const char *find_type(const char *text, const char *end)
 {
-	const char *colon = end;
-	while (colon > text && colon[-1] != ':')
-		colon--;
-	const char *type = colon--;
-	if (type == text || colon <= text || colon[-1] == ':' || type == end)
+	const char *colon = memrchr(text, ':', (size_t)(end - text));
+	if (!colon || colon == text || colon[-1] == ':')
 		return NULL;
+	const char *type = colon + 1;
 	if (!isupper((unsigned char)*type) && *type != '_')
 		return NULL;
 	for (const char *at = type; at < end; at++)
@@ -123,11 +151,11 @@ static void read_scope(const char *text, const char *end, struct mr_traceme *mea
 	static const char *const keys[] = {"_p", "_c", "element_id", NULL};
 	bool is_iterator = strncmp(text, "Iterator::", strlen("Iterator::")) == 0;
 
-	meaning->step = place_of(text, "step_num");
+	meaning->step = place_of(text, "step_num", parts);
 	meaning->kind = meaning->step == MR_TRACEME_NONE ? MR_TRACEME_SCOPE : MR_TRACEME_STEP;
-	meaning->run = is_iterator ? MR_TRACEME_NONE : first_place(text, runs);
-	meaning->key = is_iterator ? place_of(text, "id") : first_place(text, keys);
-	meaning->parent_key = is_iterator ? place_of(text, "parent_id") : MR_TRACEME_NONE;
+	meaning->run = is_iterator ? MR_TRACEME_NONE : first_place(text, runs, parts);
+	meaning->key = is_iterator ? place_of(text, "id", parts) : first_place(text, keys, parts);
+	meaning->parent_key = is_iterator ? place_of(text, "parent_id", parts) : MR_TRACEME_NONE;
 	parts->name = slice_to(text, end);
 	parts->detail = *end ? slice_to(end + 1, text + strlen(text)) : (struct mr_slice){"", 0};
 	if (ends_with(parts->detail, "#"))
@@ -144,7 +172,8 @@ void mr_traceme_read(const char *text, struct mr_traceme *ret_meaning,
 					   .key = MR_TRACEME_NONE,
 					   .parent_key = MR_TRACEME_NONE,
 					   .step = MR_TRACEME_NONE};
-	*ret_parts = (struct mr_traceme_parts){{"", 0}, {"", 0}, {"", 0}, {"", 0}};
+	*ret_parts = (struct mr_traceme_parts){
+		.name = {"", 0}, .type = {"", 0}, .detail = {"", 0}, .channel = {"", 0}};
 	if (colon)
 		read_operation(text, colon, end, ret_meaning, ret_parts);
 	else

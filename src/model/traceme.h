@@ -7,7 +7,8 @@
  *     Iterator::Root::Prefetch#id=%,parent_id=%,buffer_limit=%#      an iterator: key `id`
  *     train#epoch_num=%,step_num=%#                                  a step
  *
- * An operation is told by its form: its type is an identifier behind a single colon.
+ * An operation is told by its form: its type is an identifier behind a single colon. Texts that were written as
+ * they are have their numbers in them.
  */
 #ifndef MR_MODEL_TRACEME_H
 #define MR_MODEL_TRACEME_H
@@ -54,6 +55,7 @@ struct mr_traceme_parts {
 	struct mr_slice type;
 	struct mr_slice detail;
 	struct mr_slice channel;
+	struct mr_slice numbers[MR_TRACEME_NUMBERS]; /* in place of the event's, if it has none */
 };
 void mr_traceme_read(const char *text, struct mr_traceme *ret_meaning,
 		     struct mr_traceme_parts *ret_parts);
@@ -61,7 +63,7 @@ void mr_traceme_read(const char *text, struct mr_traceme *ret_meaning,
 /* The value of KEY in the metadata of a text; empty if it is not there. */
 struct mr_slice mr_traceme_value(const char *text, const char *key);
 
-/* A whole number; 0 if it is none. A negative one as its two's complement. */
+/* A whole number; 0 if it is none, or too large. A negative one as its two's complement. */
 uint64_t mr_slice_number(struct mr_slice slice);
 
 static inline bool mr_slice_is(struct mr_slice slice, const char *text)

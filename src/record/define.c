@@ -243,9 +243,14 @@ static struct table *grown_table(void)
 	return larger;
 }
 
+static size_t room_of_text(size_t bytes)
+{
+	return mr_align_up(sizeof(struct text) + bytes + 1, sizeof(uint64_t));
+}
+
 static struct text *new_text(const char *value, size_t bytes, uint64_t hash)
 {
-	size_t need = mr_align_up(sizeof(struct text) + bytes + 1, sizeof(uint64_t));
+	size_t need = room_of_text(bytes);
 	if (need > text_block_left) {
 		char *block = get_memory(TEXT_BLOCK_BYTES);
 		if (!block)
@@ -263,6 +268,14 @@ static struct text *new_text(const char *value, size_t bytes, uint64_t hash)
 	return text;
 }
 
+/* Of a text that could not be defined. It is no longer the last one if a handler forked, and its child, in which
+ * this is, has defined others. */
+static void give_back(const struct text *text)
+{
+	if ((const char *)text == text_block + text_block_left)
+		text_block_left += room_of_text(text->bytes);
+}
+
 static uint32_t insert(const char *value, size_t bytes, uint64_t hash)
 {
 	struct table *into = grown_table();
@@ -277,8 +290,10 @@ static uint32_t insert(const char *value, size_t bytes, uint64_t hash)
 		return 0;
 	text->id = mr_definition_take();
 	const struct mr_event_def_string event = {.id = text->id};
-	if (!put(MR_EVENT_def_string, &event, sizeof event, text->value))
+	if (!put(MR_EVENT_def_string, &event, sizeof event, text->value)) {
+		give_back(text);
 		return 0;
+	}
 	into->used++;
 	atomic_store_explicit(slot, text, memory_order_release);
 	return text->id;

@@ -4,6 +4,9 @@
 /* One thread of one process counts, as a rule. Should two switch at once, the next step puts it right. */
 void mr_steps_switch(uint64_t number)
 {
+	/* A forked child that has written nothing yet has no number. */
+	if (mr_this_process.generation == 0 && !mr_process_restart())
+		return;
 	uint32_t own = (uint32_t)mr_this_process.generation;
 	uint32_t owner = 0;
 	if (!atomic_compare_exchange_strong(&mr_arena->step_process, &owner, own) && owner != own)

@@ -86,6 +86,14 @@ def dump(trace):
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+def query(trace, sql):
+    """The rows of an SQL query."""
+    result = run(MILLRACE, "query", "--format", "json", trace, sql)
+    if result.returncode != 0:
+        raise AssertionError(result.stderr)
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
 def manifest(trace):
     with open(os.path.join(trace, "manifest.json")) as file:
         return json.load(file)

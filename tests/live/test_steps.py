@@ -36,13 +36,14 @@ class Steps(LiveTest):
                 result = self.record(executable, options=("--steps", steps, "--levels", "dataflow"),
                                      name=steps + ".mill")
                 self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual("did not get to the steps" in result.stderr, not expected, result.stderr)
                 events = dump(result.trace)
                 for kind in ("step_interval", "node_interval"):
                     self.assertEqual([event["fields"]["step"] for event in events if event["event"] == kind],
                                      expected, kind)
 
     def test_misuse(self):
-        for options in (["5..3"], ["5"], ["a..b"], ["1..2x"], ["-1..2"], ["1..2", "--delay", "1s"]):
+        for options in (["5..3"], ["5"], ["a..b"], ["1..2x"], ["-1..2"], ["1..-2"], ["1.. 2"], ["1..99999999999999999999"], ["1..2", "--delay", "1s"]):
             with self.subTest(options):
                 result = run(MILLRACE, "record", "--steps", *options, "--", "true")
                 self.assertEqual((result.returncode, "--steps" in result.stderr), (2, True), result.stderr)

@@ -4,7 +4,8 @@
 import collections
 import unittest
 
-from traced_tensorflow import TracedTest, query
+from support import query
+from traced_tensorflow import TracedTest
 
 
 class Programs(TracedTest):

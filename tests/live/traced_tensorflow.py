@@ -1,22 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of traced TensorFlow programs share. TENSORFLOW is the version, if it shall be another."""
 
-import json
 import os
 
 import tensorflow
-from support import MILLRACE, LiveTest, run
+from support import LiveTest, query, run
 
 PYTHON = tensorflow.python_of(os.environ.get("TENSORFLOW", tensorflow.MAIN))
 ENVIRONMENT = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONDONTWRITEBYTECODE": "1"}
 LEVELS = ("--levels", "dataflow")
-
-
-def query(trace, sql):
-    result = run(MILLRACE, "query", "--format", "json", trace, sql)
-    if result.returncode != 0:
-        raise AssertionError(result.stderr)
-    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 class TracedTest(LiveTest):

@@ -58,6 +58,7 @@ struct mr_model *hand_model_start(void)
 	must(model ? 0 : -ENOMEM);
 	model->survey = calloc(1, sizeof *model->survey);
 	must(model->survey ? 0 : -ENOMEM);
+	must(mr_manifest_read("no such trace", &model->manifest)); /* says nothing */
 #define DESCRIBE_TABLE(name) model->name.table.desc = &mr_##name##_desc;
 	MR_TABLES(DESCRIBE_TABLE)
 #undef DESCRIBE_TABLE

@@ -522,7 +522,7 @@ static void test_causes_by_name(void **state)
 	assert_int_equal(count, 3);
 	assert_int_equal(causes[0].total_ns, 1900);
 	assert_string_equal(mr_chain_culprit(model, &region, &idle.chains, causes[0].headline),
-			    "threads named 'cc' (not traced)");
+			    "'cc' threads (not traced)");
 	mr_region_free(&region);
 }
 

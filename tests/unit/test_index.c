@@ -23,6 +23,8 @@
 #include "small_trace.h"
 #include "trace_writer.h"
 
+#define NEW_FILE MR_INDEX_FILE ".new"
+
 static char *directory;
 
 static const char *path_of(const char *name)
@@ -168,7 +170,7 @@ static void test_same_model(void **state)
 {
 	(void)state;
 	check_same();
-	assert_false(exists(MR_INDEX_FILE ".new"));
+	assert_false(exists(NEW_FILE));
 }
 
 static void test_same_kernel_level(void **state)
@@ -210,6 +212,16 @@ static void test_changed_files(void **state)
 	}
 	save();
 	directory_write(directory, "ctf/another", "", 0);
+	assert_false(is_believed());
+}
+
+/* As when the trace is still being copied here. */
+static void test_changed_while_loading(void **state)
+{
+	(void)state;
+	mr_auto(model) struct mr_model *model = load();
+	assert_int_equal(chmod(path_of("ctf/metadata"), 0640), 0);
+	assert_int_equal(mr_index_save(model), 0);
 	assert_false(is_believed());
 }
 
@@ -329,7 +341,7 @@ static void refuse(void)
 
 	assert_true(mr_index_save(model) < 0);
 	assert_false(exists(MR_INDEX_FILE));
-	assert_false(exists(MR_INDEX_FILE ".new"));
+	assert_false(exists(NEW_FILE));
 }
 
 static void test_live_trace(void **state)
@@ -367,27 +379,46 @@ static void test_folder_of_streams(void **state)
 static void test_left_over(void **state)
 {
 	(void)state;
-	directory_write(directory, MR_INDEX_FILE ".new", "half", 4);
-	int other = open(path_of(MR_INDEX_FILE ".new"), O_RDWR);
+	directory_write(directory, NEW_FILE, "half", 4);
+	int other = open(path_of(NEW_FILE), O_RDWR);
 	assert_int_equal(flock(other, LOCK_EX), 0);
 	mr_auto(model) struct mr_model *model = load();
 	assert_true(mr_index_save(model) < 0);
 	close(other);
 	assert_int_equal(mr_index_save(model), 0);
 	assert_true(is_believed());
-	assert_false(exists(MR_INDEX_FILE ".new"));
+	assert_false(exists(NEW_FILE));
 }
 
 static void test_link_instead_of_new_file(void **state)
 {
 	(void)state;
 	directory_write(directory, "precious", "gold", 4);
-	assert_int_equal(symlink("precious", path_of(MR_INDEX_FILE ".new")), 0);
 	mr_auto(model) struct mr_model *model = load();
+	for (int is_hard = 0; is_hard < 2; is_hard++) {
+		int directory_fd = open(directory, O_RDONLY | O_DIRECTORY);
+		int result = is_hard ? linkat(directory_fd, "precious", directory_fd, NEW_FILE, 0)
+				     : symlinkat("precious", directory_fd, NEW_FILE);
+		struct stat status;
+
+		close(directory_fd);
+		assert_int_equal(result, 0);
+		assert_true(mr_index_save(model) < 0);
+		assert_int_equal(stat(path_of("precious"), &status), 0);
+		assert_int_equal(status.st_size, 4);
+		assert_int_equal(unlink(path_of(NEW_FILE)), 0);
+	}
+}
+
+/* Opening a pipe for writing waits for a reader. */
+static void test_pipe_instead_of_new_file(void **state)
+{
+	(void)state;
+	assert_int_equal(mkfifo(path_of(NEW_FILE), 0600), 0);
+	mr_auto(model) struct mr_model *model = load();
+	alarm(10);
 	assert_true(mr_index_save(model) < 0);
-	struct stat status;
-	assert_int_equal(stat(path_of("precious"), &status), 0);
-	assert_int_equal(status.st_size, 4);
+	alarm(0);
 }
 
 /* Loads and saves again and again; what it is given must always be whole. */
@@ -426,7 +457,7 @@ static void test_concurrent_processes(void **state)
 		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
 		assert_int_equal(status, 0);
 	}
-	assert_false(exists(MR_INDEX_FILE ".new"));
+	assert_false(exists(NEW_FILE));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_trace, remove_trace)
@@ -437,6 +468,7 @@ int main(void)
 		TEST(test_same_model),
 		TEST(test_same_kernel_level),
 		TEST(test_changed_files),
+		TEST(test_changed_while_loading),
 		TEST(test_truncated),
 		TEST(test_flipped_bits),
 		TEST(test_copied),
@@ -449,6 +481,7 @@ int main(void)
 		TEST(test_folder_of_streams),
 		TEST(test_left_over),
 		TEST(test_link_instead_of_new_file),
+		TEST(test_pipe_instead_of_new_file),
 		TEST(test_concurrent_processes),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The OpenCL layer in front of a runtime made for the purpose (opencl_runtime.h).
+ * The OpenCL layer in front of a runtime made for the purpose (opencl_fixture.h).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,127 +14,7 @@
 
 #include <cmocka.h>
 
-#include "memory_arena.h"
-#include "opencl_runtime.h"
-
-cl_int clInitLayer(cl_uint entries, const struct mr_opencl_dispatch *target, cl_uint *ret_entries,
-		   const struct mr_opencl_dispatch **ret_layer);
-
-/* ---- what is in the trace ---------------------------------------------------------------------------------- */
-
-/* The correlation of the n-th launch is n, as long as nothing else has one. */
-struct seen {
-	uint64_t launches;
-	uint64_t operations;
-	uint64_t unfinished;
-	uint64_t waits;
-	uint64_t last_awaited;
-	uint64_t queued_sum;
-	bool is_untimed;
-	uint64_t samples;
-	struct mr_event_clock_sample sample; /* the last, as the next two */
-	struct mr_event_runtime_launch launch;
-	struct mr_event_device_operation operation;
-};
-
-static void see(const struct test_event *event, void *data)
-{
-	struct seen *seen = data;
-	const struct mr_event_device_operation *operation = event->payload;
-	const struct mr_event_runtime_wait *wait = event->payload;
-	const struct mr_event_def_queue *queue = event->payload;
-	switch (event->id) {
-	case MR_EVENT_runtime_launch:
-		memcpy(&seen->launch, event->payload, sizeof seen->launch);
-		seen->launches++;
-		break;
-	case MR_EVENT_device_operation:
-		memcpy(&seen->operation, event->payload, sizeof seen->operation);
-		seen->operations++;
-		seen->queued_sum += operation->queued;
-		break;
-	case MR_EVENT_device_operation_unfinished:
-		seen->unfinished++;
-		break;
-	case MR_EVENT_runtime_wait:
-		seen->waits++;
-		seen->last_awaited = wait->awaited;
-		break;
-	case MR_EVENT_clock_sample:
-		memcpy(&seen->sample, event->payload, sizeof seen->sample);
-		seen->samples++;
-		break;
-	case MR_EVENT_def_queue:
-		seen->is_untimed = queue->is_untimed;
-		break;
-	default:
-		break;
-	}
-}
-
-static struct seen look(void)
-{
-	struct seen seen = {0};
-	test_arena_visit(test_arena, see, &seen);
-	return seen;
-}
-
-/* ---- the tests --------------------------------------------------------------------------------------------- */
-
-static cl_command_queue queue;
-
-static cl_command_queue new_queue(cl_ulong properties)
-{
-	return mr_opencl_clCreateCommandQueue(NULL, &the_device, properties, NULL);
-}
-
-static int set_up(void **state)
-{
-	const struct mr_opencl_dispatch runtime = {
-		.clGetDeviceInfo = device_info,
-		.clGetDeviceAndHostTimer = device_timer,
-		.clCreateCommandQueue = create_queue,
-		.clGetCommandQueueInfo = queue_info,
-		.clReleaseCommandQueue = release_queue,
-		.clFlush = flush_queue,
-		.clFinish = finish_queue,
-		.clEnqueueFillBuffer = enqueue_fill,
-		.clEnqueueMarkerWithWaitList = enqueue_marker,
-		.clSetEventCallback = set_callback,
-		.clRetainEvent = retain_event,
-		.clReleaseEvent = release_event,
-		.clGetEventInfo = event_info,
-		.clGetEventProfilingInfo = profiling_info,
-	};
-	const struct mr_opencl_dispatch *layer;
-	cl_uint entries;
-	test_arena_attach(512);
-	mr_opencl = NULL;
-	refuses_profiling = completes_at_once = false;
-	timer_ahead_ns = *state ? *(uint64_t *)*state : 0;
-	atomic_store(&event_count, 0);
-	atomic_store(&asked_callbacks, 0);
-	assert_int_equal(clInitLayer(MR_OPENCL_FUNCTIONS, &runtime, &entries, &layer), CL_SUCCESS);
-	assert_int_equal(entries, MR_OPENCL_FUNCTIONS);
-	assert_null(layer->clCreateFromD3D11BufferKHR);
-	queue = new_queue(0);
-	assert_non_null(queue);
-	return 0;
-}
-
-/* What the layer does when the program exits must find nothing: it does so after all tests. */
-static int tear_down(void **state)
-{
-	atomic_store(&mr_opencl->queues, NULL);
-	return test_arena_detach(state);
-}
-
-static void fill(cl_event *ret_event)
-{
-	assert_int_equal(
-		mr_opencl_clEnqueueFillBuffer(queue, NULL, "", 1, 0, 4096, 0, NULL, ret_event),
-		CL_SUCCESS);
-}
+#include "opencl_fixture.h"
 
 static void test_without_event(void **state)
 {
@@ -340,95 +220,6 @@ static void test_released_while_looked_at(void **state)
 	mr_opencl_harvest_all(true);
 	assert_int_equal(queue->references, 0);
 	complete(&events[0]);
-	assert_int_equal(events[0].references, 0);
-}
-
-/* ---- without a call of the program ------------------------------------------------------------------------- */
-
-/* Whatever is complete is written at once, and of what is not the next is watched. */
-static void test_called_back(void **state)
-{
-	(void)state;
-	for (int i = 0; i < 5; i++)
-		fill(NULL);
-	assert_int_equal(asked_callbacks, 1);
-	for (int i = 0; i < 5; i++)
-		complete(&events[i]);
-	assert_int_equal(look().operations, 5);
-	for (int i = 0; i < 5; i++)
-		assert_int_equal(events[i].references, 0);
-}
-
-/* Out of order, each is seen that is watched, whatever the others do. */
-static void test_called_back_out_of_order(void **state)
-{
-	(void)state;
-	queue = new_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-	for (int i = 0; i < 5; i++)
-		fill(NULL);
-	for (int i = 4; i > 0; i--)
-		complete(&events[i]);
-	assert_int_equal(look().operations, 4);
-}
-
-/* When the driver has been asked often enough, what comes next waits for a call of the program, or for it to
- * say that there may be none. */
-static void test_called_back_seldom(void **state)
-{
-	(void)state;
-	enum {
-		MANY = 2000,
-		MOST = 8, /* in a period of so many nanoseconds: */
-		PERIOD_NS = 1 << 21
-	};
-	uint64_t start_ns = mr_ticks_now();
-	for (int i = 0; i < MANY; i++) {
-		fill(NULL);
-		complete(&events[i]);
-	}
-	uint64_t periods = (mr_ticks_now() - start_ns) / PERIOD_NS + 2; /* begun ones, too */
-	assert_in_range(asked_callbacks, 1, MOST * periods);
-	mr_opencl_clFlush(queue);
-	assert_int_equal(look().operations, MANY);
-}
-
-/* One that never ends does not hide what comes before it, whatever was watched already. */
-static void test_called_back_before_stuck(void **state)
-{
-	(void)state;
-	enum {
-		MANY = 100
-	};
-	for (int before = 0; before <= MANY; before += 10) {
-		unsigned first = atomic_load(&event_count);
-		uint64_t operations = look().operations;
-		queue = new_queue(0);
-		for (int i = 0; i <= MANY; i++) {
-			fill(NULL);
-			if (i < before)
-				complete(&events[first + i]);
-		}
-		mr_opencl_clFlush(queue);
-		for (int i = before; i < MANY; i++)
-			complete(&events[first + i]);
-		assert_int_equal(look().operations, operations + MANY);
-	}
-}
-
-static void complete_once(void)
-{
-	while_asked = NULL;
-	complete(&events[0]);
-}
-
-/* The callback comes just when another thread looks at the operation and has found it pending. */
-static void test_called_back_while_looked_at(void **state)
-{
-	(void)state;
-	fill(NULL);
-	while_asked = complete_once;
-	mr_opencl_harvest_all(true);
-	assert_int_equal(look().operations, 1);
 	assert_int_equal(events[0].references, 0);
 }
 
@@ -648,10 +439,6 @@ static void test_storm(void **state)
 		assert_int_equal(events[i].references, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define TEST_OF(name, timer) \
-	cmocka_unit_test_prestate_setup_teardown(name, set_up, tear_down, timer)
-
 int main(void)
 {
 	static uint64_t near = 1000, far = UINT64_C(1) << 60;
@@ -659,11 +446,6 @@ int main(void)
 		TEST(test_clock_by_launch),
 		TEST(test_released_in_flight),
 		TEST(test_released_while_looked_at),
-		TEST(test_called_back),
-		TEST(test_called_back_out_of_order),
-		TEST(test_called_back_seldom),
-		TEST(test_called_back_before_stuck),
-		TEST(test_called_back_while_looked_at),
 		TEST(test_left_at_once),
 		TEST(test_stayed),
 		TEST(test_left_in_handler),

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -334,6 +335,37 @@ static void test_signal_handlers_at_any_moment(void **state)
 	assert_true(handler_runs > 100 && lost < 100);
 }
 
+/* ---- definitions -------------------------------------------------------------------------------- */
+
+static uint64_t pages_in_use(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long pages = 0;
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%lu", &pages), 1);
+	fclose(file);
+	return pages;
+}
+
+static void test_texts_that_find_no_room_take_none(void **state)
+{
+	char text[4096];
+	uint32_t number = 0;
+	(void)state;
+	test_arena_attach(2);
+	do
+		sprintf(text, "%04000u", number++);
+	while (mr_define_string(text) && number < 1000);
+	assert_true(number < 1000);
+	uint64_t before = pages_in_use();
+	for (uint32_t i = 0; i < 1000; i++) {
+		sprintf(text, "%04000u", number++);
+		mr_define_string(text);
+	}
+	assert_true(pages_in_use() - before <= (512 << 10) / (uint64_t)getpagesize());
+	assert_true(test_arena_lost(test_arena, MR_loss_reason_definition) >= 1000);
+}
+
 #define recorder_test(name) cmocka_unit_test_teardown(name, test_arena_detach)
 
 int main(void)
@@ -352,6 +384,7 @@ int main(void)
 		recorder_test(test_destructors_of_others_may_record),
 		recorder_test(test_nested_events),
 		recorder_test(test_signal_handlers_at_any_moment),
+		recorder_test(test_texts_that_find_no_room_take_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

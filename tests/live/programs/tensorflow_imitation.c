@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A library that looks like TensorFlow to the hook, by name, symbols and layouts, and calls itself as TensorFlow
+ * does: for what the real one does not do on demand. play(SCENE) prints what the library saw; it must print the same
+ * when it is not traced. Compiled by its test.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAMED(name) __asm__(name)
+
+struct string {
+	const char *data;
+	size_t length;
+	char inline_data[16];
+};
+
+/* ---- TraceMe ------------------------------------------------------------------------------------------ */
+
+struct event {
+	struct string name;
+	int64_t start, end;
+};
+
+struct events {
+	void *pointers[3];
+};
+
+_Atomic int trace_level NAMED("_ZN3tsl8profiler8internal13g_trace_levelE") = -1;
+void record(struct event *event) NAMED("_ZN3tsl8profiler15TraceMeRecorder6RecordEONS1_5EventE");
+void clear(void) NAMED("_ZN3tsl8profiler15TraceMeRecorder5ClearEv");
+struct events consume(void) NAMED("_ZN3tsl8profiler15TraceMeRecorder7ConsumeEv");
+bool start(int level) NAMED("_ZN3tsl8profiler15TraceMeRecorder5StartEi");
+struct events stop(void) NAMED("_ZN3tsl8profiler15TraceMeRecorder4StopEv");
+
+static uintptr_t recorded;
+
+void record(struct event *event)
+{
+	(void)event;
+	recorded++;
+}
+
+void clear(void)
+{
+	recorded = 0;
+}
+
+struct events consume(void)
+{
+	struct events events = {{(void *)recorded, NULL, NULL}};
+	recorded = 0;
+	return events;
+}
+
+bool start(int level)
+{
+	int off = -1;
+	bool has_started = atomic_compare_exchange_strong(&trace_level, &off, level);
+	if (has_started)
+		clear();
+	return has_started;
+}
+
+struct events stop(void)
+{
+	return atomic_exchange(&trace_level, -1) >= 0 ? consume() : (struct events){0};
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static void trace(const char *name, size_t length)
+{
+	struct event event = {.name = {.data = name, .length = length}, .start = now_ns()};
+	event.end = event.start + 1;
+	if (trace_level >= 2)
+		record(&event);
+}
+
+/* ---- operations --------------------------------------------------------------------------------------- */
+
+struct operation {
+	const char *name;
+};
+
+static int executed;
+
+const char *TF_Version(void);
+void *TF_NewStatus(void);
+void TF_DeleteStatus(void *status);
+int TF_GetCode(void *status);
+const char *TFE_OpGetName(struct operation *operation, void *status);
+const char *TFE_OpGetDevice(struct operation *operation, void *status);
+const char *TFE_TensorHandleDeviceName(void *tensor, void *status);
+void TFE_Execute(struct operation *operation, void **results, int *count, void *status);
+
+const char *TF_Version(void)
+{
+	return "2.0";
+}
+
+void *TF_NewStatus(void)
+{
+	return calloc(1, sizeof(int));
+}
+
+void TF_DeleteStatus(void *status)
+{
+	free(status);
+}
+
+int TF_GetCode(void *status)
+{
+	return *(int *)status;
+}
+
+const char *TFE_OpGetName(struct operation *operation, void *status)
+{
+	(void)status;
+	return operation->name;
+}
+
+const char *TFE_OpGetDevice(struct operation *operation, void *status)
+{
+	(void)operation, (void)status;
+	return "";
+}
+
+const char *TFE_TensorHandleDeviceName(void *tensor, void *status)
+{
+	(void)status;
+	return tensor;
+}
+
+void TFE_Execute(struct operation *operation, void **results, int *count, void *status)
+{
+	(void)operation, (void)status;
+	executed++;
+	*count = 1;
+	results[0] = "/device:CPU:0";
+}
+
+static void execute(const char *name)
+{
+	struct operation operation = {name};
+	void *results[1] = {NULL};
+	void *status = TF_NewStatus();
+	int count = 1;
+	TFE_Execute(&operation, results, &count, status);
+	TF_DeleteStatus(status);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------- */
+
+void *allocate(size_t bytes, int alignment) NAMED("_ZN3tsl4port13AlignedMallocEmi");
+void release(void *memory) NAMED("_ZN3tsl4port11AlignedFreeEPv");
+
+void *allocate(size_t bytes, int alignment)
+{
+	void *memory = NULL;
+	return posix_memalign(&memory, (size_t)alignment, bytes) == 0 ? memory : NULL;
+}
+
+void release(void *memory)
+{
+	free(memory);
+}
+
+/* ---- the activity watcher ----------------------------------------------------------------------------- */
+
+enum {
+	SLOTS = 7,
+};
+
+struct attribute {
+	struct string key, value;
+};
+
+struct activity {
+	struct string title;
+	uint64_t category;
+	uint64_t map[4];
+};
+
+_Atomic int
+	watcher_level NAMED("_ZN10tensorflow16activity_watcher12tfw_internal15g_watcher_levelE");
+uint64_t watch(struct activity **activity) NAMED(
+	"_ZN10tensorflow16activity_watcher12tfw_internal19RecordActivityStartESt10unique_ptrINS0_"
+	"8ActivityESt14default_deleteIS3_EE");
+
+uint64_t watch(struct activity **activity)
+{
+	(void)activity;
+	return 0;
+}
+
+static struct string string_of(const char *text)
+{
+	return (struct string){.data = text, .length = strlen(text)};
+}
+
+/* A node's activity, its attributes in any order, the map laid out as versions do. */
+static void run_node(const char *name, const char *inputs, unsigned first, unsigned layout)
+{
+	struct attribute attributes[5] = {
+		{string_of("step_id"), string_of("-7")},
+		{string_of("node_name"), string_of(name)},
+		{string_of("op"), string_of("NoOp")},
+		{string_of("inputs"), string_of(inputs)},
+		{string_of("device"), string_of("/device:CPU:0")},
+	};
+	struct attribute slots[SLOTS];
+	int8_t full[SLOTS] = {-128, -128, -128, -128, -128, -128, -128};
+	memset(slots, 0xee, sizeof slots);
+	for (unsigned i = 0; i < 5; i++) {
+		slots[(first + i) % SLOTS] = attributes[i];
+		full[(first + i) % SLOTS] = (int8_t)i;
+	}
+	uint64_t control = (uint64_t)full, at = (uint64_t)slots;
+	struct activity activity = {.title = string_of("ExecutorState::Process")};
+	const uint64_t layouts[][4] = {{control, at, 5, SLOTS},
+				       {control, at, SLOTS, 5},
+				       {SLOTS, 5 << 17 | 99, control, at},
+				       {8, 8, 8, 8}};
+	memcpy(activity.map, layouts[layout], sizeof activity.map);
+	struct activity *pointer = &activity;
+	if (watcher_level >= 2)
+		watch(&pointer);
+}
+
+/* One attribute, kept where the pointers are otherwise. */
+static void run_other(void)
+{
+	struct activity activity = {.title = string_of("Other::Activity"),
+				    .map = {1, 2 << 17, 0, 0}};
+	struct activity *pointer = &activity;
+	if (watcher_level >= 2)
+		watch(&pointer);
+}
+
+/* ---- scenes ------------------------------------------------------------------------------------------- */
+
+static void play_texts(void)
+{
+	static char large[40000];
+	memset(large, 'x', sizeof large - 1);
+	trace("", 0);
+	trace("a\0b", 3);
+	trace(large, strlen(large));
+	for (const char *text = "first#step_num=1#\0"
+				"many#a=1,b=2,c=3,d=4,step_num=2#\0"
+				"percent#label=%,step_num=3#\0"
+				"large#a=99999999999999999999,step_num=4#\0"
+				"node:Relu#shape=(float[1,2])#\0";
+	     *text; text += strlen(text) + 1)
+		trace(text, strlen(text));
+}
+
+static void play_profile(void)
+{
+	bool first = start(2);
+	trace("a", 1);
+	bool second = start(1);
+	trace("b", 1);
+	uintptr_t count = (uintptr_t)stop().pointers[0];
+	bool third = stop().pointers[0] != NULL;
+	trace("c", 1);
+	printf("profile %d %d %d: %d events, %d later\n", first, second, third, (int)count,
+	       (int)recorded);
+}
+
+static void play_nodes(void)
+{
+	static char inputs[30000];
+	for (size_t length = 0; length < sizeof inputs - 40;)
+		length +=
+			(size_t)sprintf(inputs + length, "%s^input%zu", length ? "; " : "", length);
+	run_other();
+	for (unsigned i = 0; i < 3 * SLOTS; i++)
+		run_node("node", "x; y:1", i, i % 3);
+	run_node("group", inputs, 0, 0);
+	run_node("last", "", 0, 2);
+}
+
+static void forbid_reading(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		puts("cannot forbid");
+}
+
+static void play_all(void)
+{
+	for (int i = 0; i < 3; i++)
+		execute("MatMul");
+	release(allocate(1000, 64));
+	play_nodes();
+	play_texts();
+}
+
+void play(const char *scene);
+void play(const char *scene)
+{
+	if (strcmp(scene, "forbidden") == 0)
+		forbid_reading();
+	if (strcmp(scene, "unknown") == 0)
+		run_node("node", "", 0, 3);
+	if (strcmp(scene, "profile") == 0)
+		play_profile();
+	else if (strcmp(scene, "fork") != 0)
+		play_all();
+	else if (fork() == 0) {
+		play_all();
+		exit(executed == 3 ? 0 : 1);
+	} else {
+		int status = -1;
+		wait(&status);
+		printf("child: %d\n", status);
+	}
+	printf("%s: %d executed\n", scene, executed);
+}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TensorFlow in odd surroundings under `record`: two processes, other allocators, broken installations, no device.
+Programs behave as without it."""
+
+import glob
+import os
+import unittest
+
+import tensorflow
+from support import dump, run
+from traced_tensorflow import ENVIRONMENT, LEVELS, PYTHON, TracedTest, query
+
+EXAMPLES = os.path.join(tensorflow.SOURCE, "examples")
+
+
+class Hostile(TracedTest):
+    def both(self, *command, environment=ENVIRONMENT, options=LEVELS):
+        """The trace of a command whose output and status are the same as without `record`."""
+        alone = run(*command, env=environment, timeout=120)
+        traced = self.record(*command, options=options, env=environment, timeout=120)
+        self.assertEqual((traced.returncode, traced.stdout), (alone.returncode, alone.stdout), traced.stderr)
+        return traced.trace
+
+    def test_distributed(self):
+        """What one process sends, the other receives: the same channel, the same run."""
+        trace = self.both(PYTHON, os.path.join(EXAMPLES, "distributed.py"), "--steps", "5")
+        pairs = query(trace, "select s.channel as channel, count(*) as count from messages s join messages r on "
+                             "s.channel = r.channel and s.key = r.key join tracks a on s.track = a.rowid "
+                             "join tracks b on r.track = b.rowid where s.is_receive = 0 and r.is_receive = 1 and "
+                             "a.process <> b.process group by 1")
+        across = [row for row in pairs if "task:0" in row["channel"] and "task:1" in row["channel"]]
+        self.assertTrue(any(row["count"] == 5 for row in across), pairs)
+
+    def test_foreign_allocator(self):
+        found = glob.glob("/usr/lib/*/libjemalloc.so.2")
+        if not found:
+            self.skipTest("libjemalloc2 is not installed")
+        trace = self.both(*self.command("function"), environment={**ENVIRONMENT, "LD_PRELOAD": found[0]})
+        self.assertGreater(len(self.executions(trace, "%train_step%")), 10)
+
+    def test_broken_installation(self):
+        """Without numpy TensorFlow cannot be imported."""
+        trace = self.both(PYTHON, "-c", "import sys; sys.modules['numpy'] = None\n"
+                                        "try:\n    import tensorflow\nexcept ImportError as error:\n    print(error)")
+        self.assertEqual([event for event in dump(trace) if event["event"].startswith("traceme")], [])
+
+    def test_no_device(self):
+        """The software GPU without OpenCL."""
+        environment = tensorflow.soft_gpu(OCL_ICD_VENDORS=self.folder)
+        self.both(*self.command("eager"), environment=environment, options=())
+
+    def test_level_is_off(self):
+        trace = self.both(*self.command("function"), options=("--levels", "runtime"))
+        told = {event["event"] for event in dump(trace)}
+        self.assertFalse(told & {"traceme", "traceme_numbers", "activity", "eager_operation", "memory_allocate"})
+
+
+if __name__ == "__main__":
+    unittest.main()

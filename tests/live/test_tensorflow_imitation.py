@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hook in front of a library that looks like TensorFlow: odd texts, layouts and circumstances."""
+
+import collections
+import os
+import unittest
+
+from support import LiveTest, dump, query, run
+
+PROGRAMS = os.path.join(os.environ["SOURCE_DIR"], "tests", "live", "programs")
+# As Python does: privately.
+MAIN = """
+#include <dlfcn.h>
+int main(int count, char **arguments)
+{
+	void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+	void (*play)(const char *) = library ? (void (*)(const char *))dlsym(library, "play") : 0;
+	if (count != 3 || !play)
+		return 9;
+	play(arguments[2]);
+	return 0;
+}
+"""
+
+
+class Imitation(LiveTest):
+    def play(self, scene, library="libtensorflow.so.2"):
+        """Events by kind, of a scene that prints what it prints by itself."""
+        source, program, library = self.path("main.c"), self.path("main"), self.path(library)
+        with open(source, "w") as file:
+            file.write(MAIN)
+        run("cc", "-o", program, source, "-ldl", check=True)
+        run("cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library,
+            os.path.join(PROGRAMS, "tensorflow_imitation.c"), check=True)
+        alone = run(program, library, scene)
+        result = self.record(program, library, scene, options=("--levels", "dataflow"),
+                             name=os.path.basename(library) + scene + ".mill")
+        self.assertEqual((result.returncode, result.stdout), (0, alone.stdout), result.stderr)
+        self.trace = result.trace
+        events = collections.defaultdict(list)
+        for event in dump(result.trace):
+            events[event["event"]].append(event)
+        return events
+
+    def check_all(self, events):
+        self.assertEqual([event["names"]["device"] for event in events["eager_operation"]], ["/device:CPU:0"] * 3)
+        self.assertEqual([event["fields"]["bytes"] for event in events["memory_allocate"]], [1000])
+        self.assertEqual(len(events["memory_free"]), 1)
+        self.assertEqual(sum(len(events[kind]) for kind in ("traceme", "traceme_numbers", "traceme_text")), 8)
+
+    def test_operations_and_texts(self):
+        """Of whatever name the library is: TensorFlow's for C, or somebody's own."""
+        for library in ("libtensorflow.so.2", "libown.so"):
+            with self.subTest(library):
+                self.check_all(self.play("all", library))
+                steps = query(self.trace, "select step from steps order by start_ns")
+                self.assertEqual([row["step"] for row in steps], [1, 2, 3, 4])
+
+    def test_nodes(self):
+        """In whatever order attributes come, a node has one text; inputs that are too many are cut."""
+        events = self.play("all")
+        texts = collections.Counter(event["names"]["text"] for event in events["activity"])
+        self.assertEqual(sorted(texts.values()), [1, 1, 21])
+        self.assertEqual({event["fields"]["run"] for event in events["activity"]}, {2 ** 64 - 7})
+        self.assertEqual(events["hook_missing"], [])
+        edges = query(self.trace, "select s.name as source, t.name as target from edges e join nodes s on "
+                                  "e.source = s.rowid join nodes t on e.target = t.rowid")
+        self.assertEqual([(row["source"], row["target"]) for row in edges if row["target"] != "group"],
+                         [("x", "node"), ("y", "node")])
+        inputs = [int(row["source"].removeprefix("input")) for row in edges if row["target"] == "group"]
+        self.assertGreater(len(inputs), 1000)
+        self.assertTrue(all(low < high for low, high in zip(inputs, inputs[1:])), "an input was cut in its name")
+
+    def test_watcher_is_given_up(self):
+        for scene in ("unknown", "forbidden"):
+            with self.subTest(scene):
+                events = self.play(scene)
+                self.check_all(events)
+                self.assertEqual(events["activity"], [])
+                self.assertIn("activities", "".join(event["fields"]["name"] for event in events["hook_missing"]))
+
+    def test_profile(self):
+        """Two profiles at once there are not, and the second does not take the first one's events."""
+        self.play("profile")
+
+    def test_fork(self):
+        self.check_all(self.play("fork"))
+
+
+if __name__ == "__main__":
+    unittest.main()

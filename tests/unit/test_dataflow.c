@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From a framework's own tracing to nodes, edges, runs, completions and messages: one step of a function "train"
+ * whose times can be checked by hand, and events with anything in them. Milliseconds:
+ *
+ *     main     ├ step 41 ───────────────────────────────────────────────────────┤   1090 .. 1600
+ *                ├ EagerLocalExecute: train ──────────────────────────────────┤     1100 .. 1500
+ *                  ├FunctionRun 7┤                                  ├Done 40┤       1110 .. 1120, 1450
+ *     worker                   ├ Process 7 ──────────────────────┤                  1200 .. 1300
+ *                                ├Relu┤  ├ Start 40 ──────┤  ├s┤                    1210, 1250 .. 1280, 1290
+ *                                          ├ call ─────┤
+ *                                            ├ Process 8 ┤, in it inner
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macros.h"
+#include "model/model.h"
+#include "schema/packet.h"
+#include "trace_writer.h"
+
+#define MS(milliseconds)       ((uint64_t)(milliseconds)*1000000)
+#define REALTIME(milliseconds) ((int64_t)(MS(milliseconds) + UINT64_C(1700000001000000456)))
+#define CPU                    "/job:localhost/replica:0/task:0/device:CPU:0"
+
+enum {
+	FUNCTION_RUN = 1,
+	LOCAL_EXECUTE,
+	PROCESS,
+	ASYNC_START,
+	ASYNC_DONE,
+	RELU,
+	CALL,
+	INNER,
+	SEND,
+	SEEN,
+	MATMUL,
+	DEVICE_NAME,
+	FOLDED,
+	UNKNOWN = 999,
+};
+
+static const char *const texts[] = {
+	"FunctionRun#id=%,_r=%,_pt=%,_p=%#",
+	"EagerLocalExecute: train",
+	"ExecutorState::Process#id=%,iter_num=%,_ct=%,_c=%#",
+	"ExecutorState::ProcessAsync::Start#name=call,step_id=%,_pt=%,_p=%#",
+	"ExecutorState::ProcessAsync::Done#_ct=%,_c=%#",
+	"Relu:Relu#shape=(float[2,3])#",
+	"call:PartitionedCall",
+	"inner:Tanh",
+	"s:_Send#from=a,to=b,key=k;0:0#",
+	"ExecutorState::Process\nnode_name=Relu\nop=Relu\ndevice=" CPU "\ninputs=x:1; ^init\n",
+	"MatMul",
+	CPU,
+	"folded:Mul",
+};
+
+static struct packet packet;
+static char *directory;
+static struct mr_model *model;
+
+static void begin(uint64_t stream, uint32_t process, uint32_t tid, uint8_t kind)
+{
+	packet = (struct packet){.stream = stream,
+				 .process = process,
+				 .pid = 100,
+				 .tid = tid,
+				 .kind = kind,
+				 .begin = 2 * MS(1000),
+				 .end = 2 * MS(3000)};
+	packet_start(&packet);
+}
+
+static void end(const char *name)
+{
+	packet_finish(&packet);
+	directory_write(directory, name, packet.bytes, packet.size);
+}
+
+static void emit(uint8_t id, uint64_t ns, const void *fields, size_t size, const char *text)
+{
+	uint8_t payload[512];
+	size_t text_size = text ? strlen(text) + 1 : 0;
+
+	memcpy(payload, fields, size);
+	memcpy(payload + size, text ? text : "", text_size);
+	packet_event(&packet, id, 2 * ns, payload, size + text_size);
+}
+
+/* EMIT(traceme, ns, NULL, .text = RELU, ...) */
+#define EMIT(name, ns, text, ...)                                          \
+	do {                                                               \
+		const struct mr_event_##name fields_ = {__VA_ARGS__};      \
+		emit(MR_EVENT_##name, ns, &fields_, sizeof fields_, text); \
+	} while (0)
+
+static void plain(uint32_t text, uint64_t start_ms, uint64_t end_ms)
+{
+	EMIT(traceme, MS(end_ms), NULL, .text = text, .start = REALTIME(start_ms),
+	     .end = REALTIME(end_ms));
+}
+
+static void numbers(uint32_t text, uint64_t start_ms, uint64_t end_ms, uint64_t first,
+		    uint64_t second, uint64_t third, uint64_t fourth)
+{
+	EMIT(traceme_numbers, MS(end_ms), NULL, .text = text, .start = REALTIME(start_ms),
+	     .end = REALTIME(end_ms), .first = first, .second = second, .third = third,
+	     .fourth = fourth);
+}
+
+static void sample(uint64_t ns, uint32_t clock, uint64_t value)
+{
+	EMIT(clock_sample, ns + 1000, NULL, .reference = MR_trace_clock_tsc, .clock = clock,
+	     .before = 2 * ns - 100, .value = value, .after = 2 * ns + 100);
+}
+
+static void write_frame(void)
+{
+	char *text = text_replace(metadata_text(), "freq = 2300000000", "freq = 2000000000");
+
+	text = text_replace(text, "offset_s = 1700000000", "offset_s = 1700000001");
+	text = text_replace(text, "offset = 123", "offset = 912");
+	directory_write(directory, "ctf/metadata", text, strlen(text));
+	free(text);
+	directory_write(directory, "manifest.json", "{\"format\": 1}", strlen("{\"format\": 1}"));
+	begin(0, MR_RECORDER_PROCESS, 50, MR_PACKET_EVENTS);
+	for (uint64_t second = 1; second <= 2; second++) {
+		sample(MS(1000 * second), MR_trace_clock_monotonic, MS(1000 * second));
+		sample(MS(1000 * second), MR_trace_clock_realtime,
+		       (uint64_t)REALTIME(1000 * second));
+	}
+	end("ctf/recorder");
+	begin(1, 2, 100, MR_PACKET_DEFINITIONS);
+	for (uint32_t i = 0; i < mr_countof(texts); i++)
+		EMIT(def_string, MS(1000), texts[i], .id = i + 1);
+	end("ctf/definitions");
+}
+
+static void write_process_start(void)
+{
+	EMIT(process_start, MS(1000), "/bin/train", .process = 2, .pid = 100,
+	     .parent_process = MR_RECORDER_PROCESS, .parent_pid = 50, .first_definition = 1,
+	     .start = 2 * MS(1000), .origin = MR_process_origin_exec);
+}
+
+static void write_main(void)
+{
+	begin(2, 2, 100, MR_PACKET_EVENTS);
+	write_process_start();
+	EMIT(traceme, MS(1001), NULL, .text = RELU, .end = REALTIME(1001)); /* half of one */
+	EMIT(eager_operation, MS(1050), NULL, .name = MATMUL, .device = DEVICE_NAME,
+	     .duration_ticks = mr_u48_from(2 * MS(10)));
+	plain(FOLDED, 1106, 1107);
+	numbers(PROCESS, 1105, 1108, UINT64_MAX, 0, 2, 1);
+	numbers(FUNCTION_RUN, 1110, 1120, 7, 1, 2, 9);
+	numbers(ASYNC_DONE, 1450, 1451, 2, 40, 0, 0);
+	plain(LOCAL_EXECUTE, 1100, 1500);
+	EMIT(traceme_text, MS(1600), "train#a=1,b=2,c=3,d=4,step_num=41#", .start = REALTIME(1090),
+	     .end = REALTIME(1600));
+	plain(UNKNOWN, 1601, 1602);
+	end("ctf/main");
+}
+
+static void write_worker(void)
+{
+	begin(3, 2, 101, MR_PACKET_EVENTS);
+	EMIT(activity, MS(1201), NULL, .text = SEEN, .run = 7);
+	plain(RELU, 1210, 1220);
+	EMIT(activity, MS(1221), NULL, .text = SEEN, .run = 7);
+	plain(INNER, 1262, 1264);
+	numbers(PROCESS, 1260, 1270, 8, 0, 2, 10);
+	plain(CALL, 1255, 1275);
+	numbers(ASYNC_START, 1250, 1280, 7, 2, 40, 0);
+	plain(SEND, 1290, 1292);
+	numbers(PROCESS, 1200, 1300, 7, 0, 2, 9);
+	end("ctf/worker");
+}
+
+static int load_step(void **state)
+{
+	(void)state;
+	directory = directory_make();
+	write_frame();
+	write_main();
+	write_worker();
+	return mr_model_load(directory, &model);
+}
+
+static int free_step(void **state)
+{
+	(void)state;
+	mr_model_free(model);
+	directory_remove(directory);
+	return 0;
+}
+
+static const struct mr_node *node_at(uint32_t node)
+{
+	return &model->survey->definitions.nodes.items[node];
+}
+
+static uint32_t execution_of(const char *name)
+{
+	const struct mr_node_executions *executions = &model->node_executions;
+
+	for (uint32_t row = 0; row < executions->table.count; row++)
+		if (strcmp(mr_model_text(model, node_at(executions->node[row])->name), name) == 0)
+			return row;
+	fail_msg("%s was not executed", name);
+	return 0;
+}
+
+static void assert_execution(const char *name, const char *type, const char *graph, uint64_t run,
+			     uint64_t start_ms, uint64_t end_ms)
+{
+	const struct mr_node_executions *executions = &model->node_executions;
+	uint32_t row = execution_of(name);
+	const struct mr_node *node = node_at(executions->node[row]);
+
+	assert_string_equal(mr_model_text(model, node->type), type);
+	assert_string_equal(
+		mr_model_text(model, model->survey->definitions.graphs.items[node->graph].name),
+		graph);
+	assert_int_equal(executions->run[row], run);
+	assert_in_range(executions->start_ns[row], MS(start_ms) - 100, MS(start_ms) + 100);
+	assert_in_range(executions->duration_ns[row], MS(end_ms - start_ms) - 200,
+			MS(end_ms - start_ms) + 200);
+	assert_int_equal(executions->flags[row], 0);
+}
+
+static void test_executions(void **state)
+{
+	(void)state;
+	assert_int_equal(model->node_executions.table.count, 6);
+	assert_execution("Relu", "Relu", "train", 7, 1210, 1220);
+	assert_execution("call", "PartitionedCall", "train", 7, 1255, 1275);
+	assert_execution("inner", "Tanh", "train", 8, 1262, 1264);
+	assert_execution("s", "_Send", "train", 7, 1290, 1292);
+	assert_execution("MatMul", "MatMul", "eager", 0, 1040, 1050);
+	assert_execution("folded", "Mul", "constant folding", UINT64_MAX, 1106, 1107);
+	assert_string_equal(
+		mr_model_text(model, model->node_executions.shapes[execution_of("Relu")]),
+		"(float[2,3])");
+	assert_int_equal(model->anomalies.unplaced, 1);
+}
+
+/* What an asynchronous function does synchronously is done when it returns. */
+static void test_completions(void **state)
+{
+	const int64_t *done_ns = model->node_executions.done_ns;
+
+	(void)state;
+	assert_in_range(done_ns[execution_of("call")], MS(1450) - 100, MS(1450) + 100);
+	assert_int_equal(done_ns[execution_of("inner")], MR_NO_TIME);
+	assert_int_equal(done_ns[execution_of("Relu")], MR_NO_TIME);
+}
+
+static void test_edges_and_devices(void **state)
+{
+	const struct mr_definitions *definitions = &model->survey->definitions;
+	uint32_t relu = model->node_executions.node[execution_of("Relu")];
+	const struct mr_device *device = &definitions->devices.items[node_at(relu)->device];
+	const struct mr_edge *edges = definitions->edges.items;
+
+	(void)state;
+	assert_string_equal(mr_model_text(model, device->name), CPU);
+	assert_int_equal(device->kind, MR_device_kind_cpu);
+	assert_int_equal(node_at(model->node_executions.node[execution_of("MatMul")])->device,
+			 node_at(relu)->device);
+	assert_int_equal(definitions->edges.count, 2);
+	assert_string_equal(mr_model_text(model, node_at(edges[0].source)->name), "x");
+	assert_int_equal(edges[0].target, relu);
+	assert_int_equal(edges[0].source_output, 1);
+	assert_int_equal(edges[0].kind, MR_edge_kind_data);
+	assert_string_equal(mr_model_text(model, node_at(edges[1].source)->name), "init");
+	assert_int_equal(edges[1].kind, MR_edge_kind_control);
+}
+
+static void test_messages_and_steps(void **state)
+{
+	(void)state;
+	assert_int_equal(model->messages.table.count, 1);
+	assert_string_equal(mr_model_text(model, model->messages.channel[0]), "k;0:0");
+	assert_int_equal(model->messages.key[0], 7);
+	assert_false(model->messages.is_receive[0]);
+	assert_int_equal(model->steps.table.count, 1);
+	assert_int_equal(model->steps.step[0], 41);
+}
+
+/* Whatever the events say, they are read; a sanitizer sees the rest. */
+static void test_anything(void **state)
+{
+	uint64_t random = 7;
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		directory = directory_make();
+		write_frame();
+		begin(2, 2, 100, MR_PACKET_EVENTS);
+		write_process_start();
+		for (uint64_t i = 0; i < 400; i++) {
+			struct sample anything;
+			uint8_t id = (uint8_t)(MR_EVENT_traceme + next_random(&random) % 5);
+
+			sample_fill(&anything, id, 2 * MS(1100) + i, &random);
+			if (next_random(&random) % 2) /* a text that is known */
+				put_number(anything.payload,
+					   next_random(&random) % (mr_countof(texts) + 2), 4);
+			packet_event(&packet, id, anything.ticks, anything.payload, anything.size);
+		}
+		end("ctf/main");
+		assert_int_equal(mr_model_load(directory, &model), 0);
+		free_step(NULL);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_executions, load_step, free_step),
+		cmocka_unit_test_setup_teardown(test_completions, load_step, free_step),
+		cmocka_unit_test_setup_teardown(test_edges_and_devices, load_step, free_step),
+		cmocka_unit_test_setup_teardown(test_messages_and_steps, load_step, free_step),
+		cmocka_unit_test(test_anything),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
