@@ -149,7 +149,7 @@ struct mr_opencl_queue {
 	uint64_t watch_start_ticks; /* ... since then */
 	uint32_t watch_distance;    /* how far ahead the next one is to be */
 	bool is_quiet;  /* the program waits, or has flushed and launched nothing since */
-	bool is_missed; /* there was one while others were looking */
+	bool is_missed; /* there was one, or one to ask for, while others were looking */
 };
 
 struct mr_opencl_state {

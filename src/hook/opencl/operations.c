@@ -32,7 +32,7 @@ struct batch {
 	uint32_t taken;   /* how many there were ... */
 	uint32_t count;   /* ... and are */
 	uint32_t watched; /* of those that are no more */
-	bool is_missed;   /* in the end: a callback came while all of its queue was looked at */
+	bool is_missed;   /* in the end: a callback came, or was to be asked for, meanwhile */
 	struct mr_opencl_operation operations[BATCH];
 };
 
@@ -72,6 +72,23 @@ static bool ring_add(struct mr_opencl_queue *queue, const struct mr_opencl_opera
 	queue->first -= at_front;
 	*mr_opencl_ring_at(queue, at_front ? 0 : queue->count) = *operation;
 	queue->count++;
+	return true;
+}
+
+/* Puts back before the first, but behind what was launched earlier: others may have looked at that, and have
+ * been the faster. */
+static bool ring_put_back(struct mr_opencl_queue *queue,
+			  const struct mr_opencl_operation *operation)
+{
+	if (!ring_add(queue, operation, true))
+		return false;
+	for (uint32_t i = 1; i < queue->count; i++) {
+		struct mr_opencl_operation *earlier = mr_opencl_ring_at(queue, i);
+		if (earlier->correlation > operation->correlation)
+			break;
+		*mr_opencl_ring_at(queue, i - 1) = *earlier;
+		*earlier = *operation;
+	}
 	return true;
 }
 
@@ -206,7 +223,7 @@ static bool put_back(struct mr_opencl_queue *queue, struct batch *batch)
 	uint32_t kept = 0;
 	if (batch->is_in_order)
 		while (kept < batch->count &&
-		       ring_add(queue, &batch->operations[batch->count - 1 - kept], true))
+		       ring_put_back(queue, &batch->operations[batch->count - 1 - kept]))
 			kept++;
 	else
 		while (kept < batch->count && ring_add(queue, &batch->operations[kept], false))

@@ -12,7 +12,10 @@
  * lest one that does not end hides all that come before it. Where the allowance does not suffice, since the
  * device keeps up with a program that launches without a pause, what is left waits for the next call of the
  * program. That a program flushes or waits is a sign that there may be none for a while: then more
- * are allowed.
+ * are allowed, and when these are used up, each is half of what is pending ahead: the fewest that see all.
+ *
+ * While somebody looks at operations, which are out of the ring then, none behind them is watched, or the
+ * watch would pass over them: whoever looks watches on.
  *
  * Not all drivers call back when an operation fails: so a watched operation counts until it is harvested,
  * not until the callback.
@@ -35,22 +38,24 @@ static _Thread_local cl_event asked __attribute__((tls_model("initial-exec")));
 static uint32_t choose_distance(struct mr_opencl_queue *queue, uint64_t now)
 {
 	uint32_t most = queue->is_quiet ? QUIET_LINKS : LINKS;
+	uint32_t half = (queue->count + 1) / 2;
 	if (now - queue->watch_start_ticks > PERIOD_TICKS) {
 		queue->watch_start_ticks = now;
 		queue->watch_links = 0;
 		queue->watch_distance = 1;
 	}
 	if (queue->watch_links >= most)
-		return 0;
-	if (!queue->is_in_order || queue->watch_links + 1 == most)
+		return queue->is_quiet && queue->is_in_order ? half : 0;
+	if (!queue->is_in_order || (!queue->is_quiet && queue->watch_links + 1 == most))
 		return queue->count;
-	return mr_min(queue->watch_distance, (queue->count + 1) / 2);
+	return mr_min(queue->watch_distance, half);
 }
 
 cl_event mr_opencl_choose_watched(struct mr_opencl_queue *queue, uint64_t now)
 {
 	/* Of a queue in order, one is enough; of any other, that one may never be complete. */
-	if (queue->count == 0 || (queue->is_in_order && queue->watched > queue->watched_before))
+	if (queue->count == 0 ||
+	    (queue->is_in_order && (queue->taken > 0 || queue->watched > queue->watched_before)))
 		return NULL;
 	uint32_t distance = choose_distance(queue, now);
 	while (distance > 0 && mr_opencl_ring_at(queue, distance - 1)->is_watched)
@@ -64,6 +69,13 @@ cl_event mr_opencl_choose_watched(struct mr_opencl_queue *queue, uint64_t now)
 	queue->watch_distance = mr_min(queue->watch_distance * 2, (uint32_t)FURTHEST);
 	mr_opencl_next.clRetainEvent(operation->event); /* or another thread may let it go */
 	return operation->event;
+}
+
+/* Likewise, or has those who are looking at operations watch on. */
+static cl_event choose_or_leave(struct mr_opencl_queue *queue, uint64_t now)
+{
+	queue->is_missed = queue->taken > 0;
+	return mr_opencl_choose_watched(queue, now);
 }
 
 /* After something is complete: harvests, and gives the next event to watch, with a reference more, or NULL.
@@ -80,7 +92,7 @@ static cl_event see(struct mr_opencl_queue *queue, bool was_asked)
 	mr_opencl_harvest(queue, true);
 	uint64_t now = mr_ticks_now();
 	if (mr_lock(&queue->lock)) {
-		next = mr_opencl_choose_watched(queue, now);
+		next = choose_or_leave(queue, now);
 		mr_unlock(&queue->lock);
 	}
 	mr_opencl_depth--;
@@ -123,7 +135,7 @@ void mr_opencl_watch(struct mr_opencl_queue *queue)
 	uint64_t now = mr_ticks_now();
 	if (!mr_lock(&queue->lock))
 		return;
-	cl_event event = mr_opencl_choose_watched(queue, now);
+	cl_event event = choose_or_leave(queue, now);
 	mr_unlock(&queue->lock);
 	if (event)
 		mr_opencl_call_back(queue, event);
@@ -137,10 +149,9 @@ void mr_opencl_watch_quiet(struct mr_opencl_queue *queue, uint32_t least)
 		return;
 	if (queue->count + queue->taken >= least) {
 		queue->is_quiet = true;
-		queue->is_missed = queue->taken > 0; /* whoever looks at them watches on */
 		queue->watch_distance = 1;
 		queue->watched_before = queue->watched;
-		event = mr_opencl_choose_watched(queue, now);
+		event = choose_or_leave(queue, now);
 	}
 	mr_unlock(&queue->lock);
 	if (event)
