@@ -24,7 +24,7 @@
 
 enum {
 	PERIOD_TICKS = 1 << 21, /* about a millisecond */
-	LINKS = 8,              /* callbacks in it */
+	LINKS = 2,              /* callbacks in it */
 	QUIET_LINKS = 24,       /* likewise, when the program may be quiet */
 	AT_ONCE = 64,       /* callbacks in a row that come while the driver is asked for them */
 	FURTHEST = 1 << 16, /* distance */
