@@ -44,17 +44,13 @@ static _Thread_local bool is_inside __attribute__((tls_model("initial-exec")));
 		original_;                                                              \
 	})
 
-/* Begins an allocation or a free; true if it is the outermost one. */
+/* Begins an allocation or a free; true if it shall be told: the level is on, and no other is around it. */
 static bool enter(void)
 {
-	bool is_outermost = !is_inside;
+	if (!mr_tensorflow_is_on() || is_inside)
+		return false;
 	is_inside = true;
-	return is_outermost;
-}
-
-static void leave(bool is_outermost)
-{
-	is_inside = !is_outermost;
+	return true;
 }
 
 static uint32_t name_of_allocator(const char *name, _Atomic uint32_t *known)
@@ -79,103 +75,77 @@ static uint32_t cpu_name(void)
 	return name_of_allocator("cpu", &known);
 }
 
-static void tell_allocation(bool is_outermost, uint32_t allocator, const void *memory, size_t bytes)
+static void *end_allocation(bool is_told, uint32_t (*allocator)(void), void *memory, size_t bytes)
 {
-	leave(is_outermost);
-	if (is_outermost && memory)
-		mr_emit(memory_allocate, .allocator = allocator, .address = (uintptr_t)memory,
-			.bytes = bytes);
+	if (is_told) {
+		is_inside = false;
+		if (memory)
+			mr_emit(memory_allocate, .allocator = allocator(),
+				.address = (uintptr_t)memory, .bytes = bytes);
+	}
+	return memory;
 }
 
-/* Before it is freed: another thread may get the same memory at once. */
-static bool tell_free(uint32_t allocator, const void *memory)
+/* Told before it is done: another thread may get the same memory at once. */
+static bool begin_free(uint32_t (*allocator)(void), const void *memory)
 {
-	bool is_outermost = enter();
-	if (is_outermost && memory)
-		mr_emit(memory_free, .allocator = allocator, .address = (uintptr_t)memory);
-	return is_outermost;
+	bool is_told = enter();
+	if (is_told && memory)
+		mr_emit(memory_free, .allocator = allocator(), .address = (uintptr_t)memory);
+	return is_told;
+}
+
+static void end_free(bool is_told)
+{
+	if (is_told)
+		is_inside = false;
 }
 
 void *mr_mkl_allocate(void *allocator, size_t alignment, size_t bytes)
 {
-	__typeof__(&mr_mkl_allocate) original = ORIGINAL(mr_mkl_allocate, MKL_ALLOCATE);
-	if (!mr_tensorflow_is_on())
-		return original(allocator, alignment, bytes);
-	bool is_outermost = enter();
-	void *memory = original(allocator, alignment, bytes);
-	tell_allocation(is_outermost, mkl_name(), memory, bytes);
-	return memory;
+	bool is_told = enter();
+	void *memory = ORIGINAL(mr_mkl_allocate, MKL_ALLOCATE)(allocator, alignment, bytes);
+	return end_allocation(is_told, mkl_name, memory, bytes);
 }
 
 void mr_mkl_free(void *allocator, void *memory)
 {
-	__typeof__(&mr_mkl_free) original = ORIGINAL(mr_mkl_free, MKL_FREE);
-	if (!mr_tensorflow_is_on()) {
-		original(allocator, memory);
-		return;
-	}
-	bool is_outermost = tell_free(mkl_name(), memory);
-	original(allocator, memory);
-	leave(is_outermost);
+	bool is_told = begin_free(mkl_name, memory);
+	ORIGINAL(mr_mkl_free, MKL_FREE)(allocator, memory);
+	end_free(is_told);
 }
 
 void *mr_aligned_allocate(size_t bytes, int alignment)
 {
-	__typeof__(&mr_aligned_allocate) original = ORIGINAL(mr_aligned_allocate, ALIGNED_ALLOCATE);
-	if (!mr_tensorflow_is_on())
-		return original(bytes, alignment);
-	bool is_outermost = enter();
-	void *memory = original(bytes, alignment);
-	tell_allocation(is_outermost, cpu_name(), memory, bytes);
-	return memory;
+	bool is_told = enter();
+	void *memory = ORIGINAL(mr_aligned_allocate, ALIGNED_ALLOCATE)(bytes, alignment);
+	return end_allocation(is_told, cpu_name, memory, bytes);
 }
 
 void *mr_aligned_allocate_2(size_t bytes, size_t alignment)
 {
-	__typeof__(&mr_aligned_allocate_2) original =
-		ORIGINAL(mr_aligned_allocate_2, ALIGNED_ALLOCATE_2);
-	if (!mr_tensorflow_is_on())
-		return original(bytes, alignment);
-	bool is_outermost = enter();
-	void *memory = original(bytes, alignment);
-	tell_allocation(is_outermost, cpu_name(), memory, bytes);
-	return memory;
+	bool is_told = enter();
+	void *memory = ORIGINAL(mr_aligned_allocate_2, ALIGNED_ALLOCATE_2)(bytes, alignment);
+	return end_allocation(is_told, cpu_name, memory, bytes);
 }
 
 void mr_aligned_free(void *memory)
 {
-	__typeof__(&mr_aligned_free) original = ORIGINAL(mr_aligned_free, ALIGNED_FREE);
-	if (!mr_tensorflow_is_on()) {
-		original(memory);
-		return;
-	}
-	bool is_outermost = tell_free(cpu_name(), memory);
-	original(memory);
-	leave(is_outermost);
+	bool is_told = begin_free(cpu_name, memory);
+	ORIGINAL(mr_aligned_free, ALIGNED_FREE)(memory);
+	end_free(is_told);
 }
 
 void mr_aligned_free_size(void *memory, size_t alignment, size_t bytes)
 {
-	__typeof__(&mr_aligned_free_size) original =
-		ORIGINAL(mr_aligned_free_size, ALIGNED_FREE_SIZE);
-	if (!mr_tensorflow_is_on()) {
-		original(memory, alignment, bytes);
-		return;
-	}
-	bool is_outermost = tell_free(cpu_name(), memory);
-	original(memory, alignment, bytes);
-	leave(is_outermost);
+	bool is_told = begin_free(cpu_name, memory);
+	ORIGINAL(mr_aligned_free_size, ALIGNED_FREE_SIZE)(memory, alignment, bytes);
+	end_free(is_told);
 }
 
 void mr_aligned_free_size_2(void *memory, size_t bytes, size_t alignment)
 {
-	__typeof__(&mr_aligned_free_size_2) original =
-		ORIGINAL(mr_aligned_free_size_2, ALIGNED_FREE_SIZE_2);
-	if (!mr_tensorflow_is_on()) {
-		original(memory, bytes, alignment);
-		return;
-	}
-	bool is_outermost = tell_free(cpu_name(), memory);
-	original(memory, bytes, alignment);
-	leave(is_outermost);
+	bool is_told = begin_free(cpu_name, memory);
+	ORIGINAL(mr_aligned_free_size_2, ALIGNED_FREE_SIZE_2)(memory, bytes, alignment);
+	end_free(is_told);
 }

@@ -118,11 +118,11 @@ def devices():
 
 def session():
     tf.compat.v1.disable_eager_execution()
-    placeholder = tf.compat.v1.placeholder(tf.float32, [4, 4], name="fed")
-    product = tf.matmul(placeholder, placeholder, name="squared")
+    fed = tf.compat.v1.placeholder(tf.float32, [4, 4], name="fed")
+    product = tf.matmul(fed, fed, name="squared")
     with tf.compat.v1.Session() as opened:
         for i in range(5):
-            result = opened.run(product, {placeholder: [[float(i)] * 4] * 4})
+            result = opened.run(product, {fed: [[float(i)] * 4] * 4})
     show(result[0][0])
 
 
