@@ -3,7 +3,7 @@
 
 #include "analysis/device_time.h"
 #include "analysis/waiting.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 /* ---- the row of a table that contains an instant ------------------------------------------------ */
 

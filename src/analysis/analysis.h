@@ -9,6 +9,11 @@
 #include "analysis/finding.h"
 #include "model/model.h"
 
+typedef int mr_analysis(const struct mr_model *model, struct mr_findings *findings);
+
+/* All of a report: every analysis below but the contents. */
+int mr_analyse_all(const struct mr_model *model, struct mr_findings *findings);
+
 /* Can the trace be trusted: losses, damage, what was not traced, how exact times are. */
 int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings);
 

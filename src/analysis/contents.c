@@ -5,7 +5,7 @@
 
 #include "analysis/device_order.h"
 #include "base/error.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 static int add_events(const struct mr_model *model, struct mr_findings *findings,
 		      struct mr_finding *finding)

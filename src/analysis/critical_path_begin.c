@@ -2,7 +2,7 @@
 #include "analysis/critical_path_begin.h"
 
 #include "analysis/device_time.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 enum rank {
 	RANK_STEP, /* the thread of the step that the window is */

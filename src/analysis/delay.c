@@ -3,7 +3,7 @@
 
 #include "analysis/activity.h"
 #include "analysis/device_time.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 /* ---- queues ------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/device_time.h"
 
-#include "model/sort.h"
+#include "base/sort.h"
 
 bool mr_operation_is_transfer(uint8_t kind)
 {

@@ -2,7 +2,7 @@
 #include "analysis/device_work.h"
 
 #include "analysis/device_time.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 enum {
 	DISPATCH_NS = 20000, /* where too few gaps tell it */

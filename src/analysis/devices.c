@@ -9,7 +9,7 @@
 
 #include "analysis/device_time.h"
 #include "base/error.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 enum {
 	EVIDENCE = 3,

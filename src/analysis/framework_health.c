@@ -13,14 +13,14 @@ static int tell_history(const struct mr_model *model, struct mr_findings *findin
 	if (model->manifest->delay_ns || model->manifest->first_step)
 		return mr_finding_say(
 			findings, finding, MR_SEVERITY_NOTE,
-			"TensorFlow had run before it was traced: operations that it had executed "
-			"often by then run on the threads on which they run when it is not "
-			"traced.");
+			"Operations that TensorFlow had executed often before it was traced run on "
+			"the threads on which they run when it is not traced; others, if cheap, on "
+			"other threads than their input's, as if they were not.");
 	return mr_finding_say(
 		findings, finding, MR_SEVERITY_NOTE,
 		"TensorFlow was traced from its first step: it then goes on to run cheap "
-		"operations on "
-		"other threads than their input's, which it does not when it is not traced.");
+		"operations on other threads than their input's, which it does not when it is not "
+		"traced.");
 }
 
 /* Nodes that no activity told of: executed too late to be discovered, or folded away. */

@@ -5,7 +5,7 @@
 
 #include "analysis/delay.h"
 #include "base/error.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 enum {
 	CHAIN_LINKS = 32, /* a longer one ends in unknown */

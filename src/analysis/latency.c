@@ -16,7 +16,7 @@
 
 #include "analysis/breakdown.h"
 #include "base/error.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 enum {
 	EVIDENCE = 3,

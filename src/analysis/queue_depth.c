@@ -2,7 +2,7 @@
 #include "analysis/queue_depth.h"
 
 #include "analysis/device_time.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 enum {
 	CLASSES = 34, /* of depth: 0, 1, 2, 3 to 4, 5 to 8 ... */

@@ -6,7 +6,7 @@
 
 #include "base/macros.h"
 #include "base/pages.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 static uint32_t group_of(const struct mr_statistics_input *input, uint32_t row)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/step_index.h"
 
-#include "model/sort.h"
+#include "base/sort.h"
 
 static uint32_t process_of(const struct mr_model *model, const struct mr_step *step)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/steps.h"
 
-#include "model/sort.h"
+#include "base/sort.h"
 
 /* ---- what a process launched, in order of time ---------------------------------------------------- */
 
@@ -236,6 +236,15 @@ static uint32_t list_launches(const struct mr_model *model, struct mr_sort_item 
 	return count;
 }
 
+static int compare_steps(const void *left, const void *right)
+{
+	const struct mr_step *a = left, *b = right;
+
+	if (a->track != b->track)
+		return a->track < b->track ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
 /* Launches of all processes are in order of time; those of each are put together. */
 static int infer_all(const struct mr_model *model, const bool *processes,
 		     const struct mr_sort_item *launches, uint32_t count, struct mr_step_list *list)
@@ -263,6 +272,9 @@ static int infer_all(const struct mr_model *model, const bool *processes,
 		if (sequence.count && (!processes || processes[i]))
 			result = infer(model, &sequence, list);
 	}
+	if (list->steps.count)
+		qsort(list->steps.items, list->steps.count, sizeof *list->steps.items,
+		      compare_steps);
 	return result;
 }
 
@@ -274,7 +286,8 @@ static int add_marked(const struct mr_model *model, const bool *processes,
 
 	for (uint32_t row = 0; result == 0 && row < steps->table.count; row++) {
 		const struct mr_step step = {steps->step[row], steps->track[row],
-					     steps->start_ns[row], steps->duration_ns[row]};
+					     steps->start_ns[row], steps->duration_ns[row],
+					     steps->function[row]};
 
 		if (!processes || processes[model->survey->tracks.items[step.track].process])
 			result = mr_vec_push(&list->steps, step);
@@ -302,4 +315,20 @@ void mr_step_list_free(struct mr_step_list *list)
 {
 	mr_vec_free(&list->steps);
 	mr_vec_free(&list->inferences);
+}
+
+int mr_step_list_median(const struct mr_step_list *list, uint32_t *ret_step)
+{
+	size_t count = list->steps.count;
+
+	if (count == 0)
+		return -ENOENT;
+	mr_auto(free) struct mr_sort_item *items = malloc(2 * count * sizeof *items);
+	if (!items)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		items[i] = (struct mr_sort_item){mr_sort_key(list->steps.items[i].duration_ns), i};
+	mr_sort(items, items + count, count);
+	*ret_step = items[(count - 1) / 2].index;
+	return 0;
 }

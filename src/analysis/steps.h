@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The steps of a run: those that the program marked, or else, process by process, those that can be inferred
- * from what it launches — a training loop launches the same operations again and again (period.h).
+ * The steps of a run: those that the program marked; or calls of the function that a process calls most often, which
+ * the model has found; or else, process by process, those that can be inferred from what it launches — a training
+ * loop launches the same operations again and again (period.h).
  *
  *     launches   i i  a b c d  a b c d  a b c d  e        a step lasts from its first launch to the next
  *                     ├── 0 ──►├── 1 ──►├── 2 ──►         launch after its last
@@ -22,6 +23,7 @@ struct mr_step {
 	uint32_t track;  /* thread that marked it, or made its first launch */
 	int64_t start_ns;
 	int64_t duration_ns;
+	uint32_t function; /* string: it is a call of this; 0: marked or inferred */
 };
 
 /* What the launches of a process say. */
@@ -42,5 +44,9 @@ struct mr_step_list {
 int mr_step_list_make(const struct mr_model *model, const bool *processes,
 		      struct mr_step_list *list);
 void mr_step_list_free(struct mr_step_list *list);
+
+/* The step whose duration is the median; of an even number the shorter of the middle two. -ENOENT if there are
+ * no steps, or -ENOMEM. */
+int mr_step_list_median(const struct mr_step_list *list, uint32_t *ret_step);
 
 #endif

@@ -67,6 +67,13 @@ static int add_threads(const struct study *study)
 				NULL);
 }
 
+static const char *name_origin(const struct study *study, const struct mr_step *step)
+{
+	if (study->list->inferences.count)
+		return "inferred";
+	return step->function ? "called" : "marked";
+}
+
 /* One by one; texts have enough of the table above. */
 static int add_steps(const struct study *study)
 {
@@ -84,7 +91,7 @@ static int add_steps(const struct study *study)
 		union mr_value *cells = mr_finding_value(table, i, 0);
 
 		cells[0].number = (int64_t)step->number;
-		cells[1].text = study->list->inferences.count ? "inferred" : "marked";
+		cells[1].text = name_origin(study, step);
 		mr_name_track(study->model, NULL, step->track, &cells[2]);
 		cells[5].number = step->start_ns;
 		cells[6].number = step->duration_ns;
@@ -138,9 +145,21 @@ static int say_inference(const struct study *study)
 			      "same operations again and again.");
 }
 
+static int say_function(const struct study *study)
+{
+	uint32_t function = study->list->steps.count ? study->list->steps.items[0].function : 0;
+
+	if (!function)
+		return 0;
+	return mr_finding_say(study->findings, study->finding, MR_SEVERITY_NOTE,
+			      "The program marks no steps. These are calls of the function that a "
+			      "process calls most often: %s.",
+			      mr_model_text(study->model, function));
+}
+
 static int tell(const struct study *study)
 {
-	int result = study->list->inferences.count ? say_inference(study) : 0;
+	int result = study->list->inferences.count ? say_inference(study) : say_function(study);
 
 	if (result == 0 && study->list->steps.count)
 		result = add_threads(study);

@@ -12,10 +12,10 @@
 #define MR_ANALYSIS_TALLY_H
 
 #include "analysis/finding.h"
+#include "base/sort.h"
 #include "base/strings.h"
 #include "base/vector.h"
 #include "model/model.h"
-#include "model/sort.h"
 
 struct mr_tally_entry {
 	uint64_t count;

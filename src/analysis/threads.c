@@ -121,36 +121,14 @@ struct state_key {
 	uint8_t reason;
 };
 
-static const char *const state_names[MR_STATE_COUNT] = {
-	[MR_STATE_RUN] = "running",
-	[MR_STATE_RUNNABLE] = "runnable",
-	[MR_STATE_BLOCKED] = "blocked",
-	[MR_STATE_UNKNOWN] = "unknown",
-};
-static const char *const reason_names[MR_REASON_COUNT] = {
-	[MR_REASON_NONE] = "",
-	[MR_REASON_NEW] = "new",
-	[MR_REASON_WOKEN] = "woken",
-	[MR_REASON_PREEMPTED] = "preempted",
-	[MR_REASON_YIELDED] = "yielded",
-	[MR_REASON_THROTTLED] = "throttled (cgroup limit)",
-	[MR_REASON_INTERRUPTIBLE] = "interruptible sleep",
-	[MR_REASON_UNINTERRUPTIBLE] = "uninterruptible sleep",
-	[MR_REASON_DISK] = "disk sleep",
-	[MR_REASON_STOPPED] = "stopped by a signal or debugger",
-	[MR_REASON_NOT_TOLD] = "cause not recorded",
-	[MR_REASON_LOST] = "events lost",
-	[MR_REASON_NOT_RECORDED] = "not in the recording",
-};
-
 static int name_state(const struct mr_model *model, struct mr_findings *findings, const void *key,
 		      uint32_t row, union mr_value *cells)
 {
 	const struct state_key *state = key;
 
 	(void)model, (void)findings, (void)row;
-	cells[0].text = state_names[state->state];
-	cells[1].text = reason_names[state->reason];
+	cells[0].text = mr_thread_state_name(state->state);
+	cells[1].text = mr_state_reason_name(state->reason);
 	return 0;
 }
 

@@ -116,6 +116,39 @@ enum mr_wait_kind mr_wait_kind_of(const struct mr_model *model, uint32_t row)
 	return call == MR_NO_ROW ? MR_WAIT_UNKNOWN : kind_of_call(model, call);
 }
 
+const char *mr_thread_state_name(enum mr_thread_state state)
+{
+	static const char *const names[MR_STATE_COUNT] = {
+		[MR_STATE_RUN] = "running",
+		[MR_STATE_RUNNABLE] = "runnable",
+		[MR_STATE_BLOCKED] = "blocked",
+		[MR_STATE_UNKNOWN] = "unknown",
+	};
+
+	return names[state];
+}
+
+const char *mr_state_reason_name(enum mr_state_reason reason)
+{
+	static const char *const names[MR_REASON_COUNT] = {
+		[MR_REASON_NONE] = "",
+		[MR_REASON_NEW] = "new",
+		[MR_REASON_WOKEN] = "woken",
+		[MR_REASON_PREEMPTED] = "preempted",
+		[MR_REASON_YIELDED] = "yielded",
+		[MR_REASON_THROTTLED] = "throttled (cgroup limit)",
+		[MR_REASON_INTERRUPTIBLE] = "interruptible sleep",
+		[MR_REASON_UNINTERRUPTIBLE] = "uninterruptible sleep",
+		[MR_REASON_DISK] = "disk sleep",
+		[MR_REASON_STOPPED] = "stopped by a signal or debugger",
+		[MR_REASON_NOT_TOLD] = "cause not recorded",
+		[MR_REASON_LOST] = "events lost",
+		[MR_REASON_NOT_RECORDED] = "not in the recording",
+	};
+
+	return names[reason];
+}
+
 const char *mr_wait_kind_name(enum mr_wait_kind kind)
 {
 	static const char *const names[MR_WAIT_COUNT] = {

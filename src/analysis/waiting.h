@@ -27,6 +27,10 @@ enum mr_wait_kind {
 enum mr_wait_kind mr_wait_kind_of(const struct mr_model *model, uint32_t row);
 const char *mr_wait_kind_name(enum mr_wait_kind kind);
 
+/* "blocked"; "disk sleep", or "" where there is nothing to say. */
+const char *mr_thread_state_name(enum mr_thread_state state);
+const char *mr_state_reason_name(enum mr_state_reason reason);
+
 /* "pread64", or "system call 17" where the trace does not name it; from the findings' region, or NULL. */
 const char *mr_system_call_text(const struct mr_model *model, struct mr_findings *findings,
 				uint32_t number);

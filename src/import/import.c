@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "import/kineto.h"
 
 #define SECOND_NS 1000000000
@@ -99,5 +100,6 @@ int mr_import_open(const char *path, struct mr_trace **ret_trace)
 	/* What is not there, or not accessible, is for mr_trace_open() to tell. */
 	if (stat(path, &status) < 0 || S_ISDIR(status.st_mode))
 		return mr_trace_open(path, ret_trace);
+	mr_progress_begin("reading the file", (uint64_t)status.st_size);
 	return import_file(path, ret_trace);
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "import/json.h"
 
 enum {
@@ -90,7 +91,10 @@ static size_t read_file(struct mr_source *source, void *to, size_t room)
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		source->problem = "the file cannot be read";
-	return got > 0 ? (size_t)got : 0;
+	if (got <= 0)
+		return 0;
+	mr_progress_advance((uint64_t)got);
+	return (size_t)got;
 }
 
 /* A file may consist of several that were compressed one by one. */

@@ -137,6 +137,30 @@ static int add_memory(struct mr_loader *loader, const struct told *told, const c
 				       .is_free = is_free});
 }
 
+/* What a group does together, told by the thread that does it; the node's own event is told besides. Until the runs
+ * are known the node is only its name. */
+static int add_collective(struct mr_loader *loader, const struct told *told, const char *text)
+{
+	struct mr_traceme_parts parts;
+	struct mr_traceme meaning;
+	uint32_t name;
+
+	mr_traceme_read(text, &meaning, &parts);
+	int result = intern(loader, parts.name, &name);
+	if (result < 0)
+		return result;
+	return mr_collectives_append(
+		&loader->model->collectives,
+		(struct mr_collectives_row){
+			.track = loader->track,
+			.start_ns = told->span.start_ns,
+			.duration_ns = told->span.duration_ns,
+			.node = name,
+			.run = mr_slice_number(mr_traceme_value(text, "step_id")),
+			.group_key = mr_slice_number(mr_traceme_value(text, "group_key")),
+			.instance_key = mr_slice_number(mr_traceme_value(text, "instance_key"))});
+}
+
 static bool begins_with(const char *text, const char *beginning)
 {
 	return strncmp(text, beginning, strlen(beginning)) == 0;
@@ -152,6 +176,8 @@ static int add_text(struct mr_loader *loader, struct told *told, const char *tex
 		return add_memory(loader, told, text, false);
 	if (begins_with(text, "MemoryDeallocation#"))
 		return add_memory(loader, told, text, true);
+	if (mr_traceme_value(text, "instance_key").length > 0)
+		return add_collective(loader, told, text);
 	mr_traceme_read(text, &meaning, &parts);
 	for (int i = 0; i < MR_TRACEME_NUMBERS; i++)
 		told->numbers[i] = mr_slice_number(parts.numbers[i]);
@@ -159,16 +185,21 @@ static int add_text(struct mr_loader *loader, struct told *told, const char *tex
 	return result < 0 ? result : add_traceme(loader, told, string);
 }
 
-/* False, and counted, if the times cannot be placed: halves of what other threads complete, too. */
+/* False if there is no place for it, counted if that should not be. Of a half that another thread completes only the
+ * first is placed, at its only time; the second has no name. */
 static bool place(struct mr_loader *loader, int64_t start, int64_t end, struct mr_span *ret_span)
 {
 	const struct mr_clock_map *map =
 		mr_clocks_find(loader->model->survey->clocks, MR_trace_clock_realtime);
 
-	if (!map || start <= 0 || end <= 0) {
+	if (!map || start == 0 || end == 0) {
 		loader->model->anomalies.unplaced++;
 		return false;
 	}
+	if (start < 0)
+		return false;
+	if (end < 0)
+		end = start;
 	uint32_t *gap = &loader->dataflow.clock_gap;
 	*ret_span = mr_loader_span(loader, mr_clock_to_ns_near(map, (uint64_t)start, gap),
 				   mr_clock_to_ns_near(map, (uint64_t)end, gap));
@@ -326,6 +357,9 @@ static int add_message(struct mr_loader *loader, uint32_t row, const struct mr_t
 							   .start_ns = executions->start_ns[row],
 							   .channel = meaning->channel,
 							   .key = executions->run[row],
+							   .node = executions->node[row],
+							   .execution = row,
+							   .peer = MR_NO_ROW,
 							   .is_receive = meaning->is_receive});
 }
 
@@ -406,6 +440,10 @@ int mr_dataflow_join(struct mr_loader *loader)
 		result = place_operations(loader, &runs, &completions);
 	if (result == 0)
 		result = mr_dataflow_add_edges(loader, &runs);
+	if (result == 0)
+		result = mr_runs_name_collectives(loader, &runs);
+	if (result == 0)
+		result = mr_dataflow_add_steps(loader);
 	mr_strings_free(&completions.keys);
 	mr_vec_free(&completions.done_ns);
 	mr_runs_free(&runs);

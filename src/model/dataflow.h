@@ -17,6 +17,9 @@
 
 #include "model/loader.h"
 
+/* How the scope of a function's call is called, before the function's name. */
+#define MR_LOCAL_EXECUTE "EagerLocalExecute: "
+
 /* Adds what an event of a framework's own tracing says; others say nothing. */
 int mr_dataflow_add(struct mr_loader *loader, const struct mr_event *event);
 
@@ -26,7 +29,13 @@ int mr_dataflow_join(struct mr_loader *loader);
 /* When all tables are sorted and nested: what memory was allocated for. -ENOMEM. */
 int mr_dataflow_link_memory(struct mr_model *model);
 
+/* Likewise: finds the other end of each message. -ENOMEM. (messages.c) */
+int mr_messages_link(struct mr_model *model);
+
 void mr_dataflow_free(struct mr_dataflow *dataflow);
+
+/* When calls know their executions: which tensors copies moved. -ENOMEM. (tensor_copies.c) */
+int mr_dataflow_link_copies(struct mr_model *model);
 
 /* ---- dataflow_graph.c ------------------------------------------------------------------------- */
 
@@ -42,6 +51,11 @@ int mr_dataflow_find_eager(struct mr_loader *loader, uint32_t name, uint32_t dev
 struct mr_runs;
 int mr_dataflow_add_edges(struct mr_loader *loader, const struct mr_runs *runs);
 
+/* ---- dataflow_steps.c ---------------------------------------------------------------------------- */
+
+/* When scopes are sorted: steps, if none was marked. -ENOMEM. */
+int mr_dataflow_add_steps(struct mr_loader *loader);
+
 /* ---- dataflow_runs.c ----------------------------------------------------------------------------- */
 
 struct mr_runs {
@@ -54,6 +68,10 @@ uint32_t mr_runs_find(const struct mr_runs *runs, uint32_t process, uint64_t run
 
 /* When scopes are sorted and nested. -ENOMEM. */
 int mr_runs_find_functions(struct mr_loader *loader, struct mr_runs *runs);
+
+/* Collectives have names of nodes until the runs are known. -ENOMEM. */
+int mr_runs_name_collectives(struct mr_loader *loader, const struct mr_runs *runs);
+
 void mr_runs_free(struct mr_runs *runs);
 
 #endif

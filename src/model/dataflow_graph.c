@@ -220,7 +220,7 @@ static int add_seen(struct mr_loader *loader, uint32_t process, uint32_t graph_n
 	struct mr_slice node_name = line_of(text, "node_name");
 
 	if (node_name.length == 0)
-		return 0; /* a collective, or a message: no node */
+		return 0;
 	int result = intern(loader, node_name, &name);
 	if (result == 0)
 		result = intern(loader, line_of(text, "op"), &type);

@@ -60,13 +60,12 @@ static int intern(struct mr_loader *loader, const char *text, uint32_t *ret_stri
 /* What a scope says about the function that runs in it: a string, or 0. */
 static int function_of_scope(struct mr_loader *loader, uint32_t row, uint32_t *ret_function)
 {
-	static const char local[] = "EagerLocalExecute: ";
 	const struct mr_scopes *scopes = &loader->model->scopes;
 	const char *name = mr_model_text(loader->model, scopes->name[row]);
 
 	*ret_function = 0;
-	if (begins_with(name, local))
-		return intern(loader, name + strlen(local), ret_function);
+	if (begins_with(name, MR_LOCAL_EXECUTE))
+		return intern(loader, name + strlen(MR_LOCAL_EXECUTE), ret_function);
 	if (begins_with(name, "Iterator::") || begins_with(name, "SessionRun") ||
 	    begins_with(name, "RunGraph") || ends_with(name, "Produce"))
 		*ret_function = scopes->name[row]; /* of tf.data: what calls the function */
@@ -103,6 +102,22 @@ int mr_runs_find_functions(struct mr_loader *loader, struct mr_runs *runs)
 		for (uint32_t row = 0; row < scopes->table.count && result == 0; row++)
 			if (scopes->run[row])
 				result = find_function(loader, runs, row);
+	return result;
+}
+
+int mr_runs_name_collectives(struct mr_loader *loader, const struct mr_runs *runs)
+{
+	struct mr_collectives *collectives = &loader->model->collectives;
+	int result = 0;
+
+	for (uint32_t row = 0; result == 0 && row < collectives->table.count; row++) {
+		uint32_t process =
+			loader->model->survey->tracks.items[collectives->track[row]].process;
+
+		result = mr_dataflow_find_node(loader, process,
+					       mr_runs_find(runs, process, collectives->run[row]),
+					       collectives->node[row], 0, &collectives->node[row]);
+	}
 	return result;
 }
 

@@ -6,12 +6,14 @@
 
 #include "base/macros.h"
 #include "base/pages.h"
+#include "model/pixels.h"
 #include "model/table.h"
 
 enum {
 	LEAST_BLOCK_ROWS = 64,
 	ROWS_PER_LANE = 40, /* of a block: 32 bytes for so many rows, and a 64th of it above */
 	MAX_LEVELS = 6,     /* 64 rows times 64^5 are more than a table can have */
+	NARROW_BLOCKS = 2,  /* so many in a pixel: they are not divided */
 };
 
 /* Slices of one lane that begin in a block, or in a group of blocks. */
@@ -36,6 +38,7 @@ struct strand {
 	uint32_t row_count;
 	uint32_t lane_count;
 	size_t first_block;
+	size_t first_begin; /* of mr_detail.begins_ns */
 };
 
 struct mr_detail {
@@ -43,6 +46,9 @@ struct mr_detail {
 	struct strand *strands; /* by track */
 	struct block *blocks;
 	size_t block_count;
+	int64_t *
+		begins_ns; /* of each lowest block, then of the rows after them: INT64_MAX without */
+	size_t begin_count;
 };
 
 /* ---- lanes -------------------------------------------------------------------------------------- */
@@ -209,10 +215,24 @@ static void list_strands(struct mr_detail *detail)
 			.row_count = first[1] - first[0],
 			.lane_count = count_lanes(&detail->rows, first[0], first[1]),
 			.first_block = detail->block_count,
+			.first_begin = detail->begin_count,
 		};
 		uint32_t level_count = list_levels(strand, levels);
+		detail->begin_count += levels[0].count + UINT64_C(1);
 		for (uint32_t i = 0; i < level_count; i++)
 			detail->block_count += (size_t)levels[i].count * strand->lane_count;
+	}
+}
+
+static void fill_begins(struct mr_detail *detail, const struct strand *strand,
+			const struct level *lowest)
+{
+	for (uint32_t i = 0; i <= lowest->count; i++) {
+		uint64_t place = (uint64_t)i * lowest->rows;
+
+		detail->begins_ns[strand->first_begin + i] =
+			place < strand->row_count ? detail->rows.start_ns[strand->first_row + place]
+						  : INT64_MAX;
 	}
 }
 
@@ -221,6 +241,7 @@ static void fill_strand(struct mr_detail *detail, const struct strand *strand)
 	struct level levels[MAX_LEVELS];
 	uint32_t level_count = list_levels(strand, levels);
 
+	fill_begins(detail, strand, levels);
 	for (uint32_t i = 0; i < level_count; i++)
 		if (i == 0)
 			fill_lowest(detail, strand, &levels[i]);
@@ -238,7 +259,8 @@ int mr_detail_build(const struct mr_detail_rows *rows, struct mr_detail **ret_de
 	detail->rows = *rows;
 	list_strands(detail);
 	detail->blocks = mr_allocate_large((detail->block_count + 1) * sizeof *detail->blocks);
-	if (!detail->blocks)
+	detail->begins_ns = malloc((detail->begin_count + 1) * sizeof *detail->begins_ns);
+	if (!detail->blocks || !detail->begins_ns)
 		return -ENOMEM;
 	for (uint32_t track = 0; track < rows->track_count; track++)
 		fill_strand(detail, &detail->strands[track]);
@@ -252,6 +274,7 @@ void mr_detail_free(struct mr_detail *detail)
 		return;
 	free(detail->strands);
 	free(detail->blocks);
+	free(detail->begins_ns);
 	free(detail);
 }
 
@@ -263,7 +286,8 @@ uint32_t mr_detail_lanes(const struct mr_detail *detail, uint32_t track)
 size_t mr_detail_bytes(const struct mr_detail *detail)
 {
 	return sizeof *detail + detail->rows.track_count * sizeof *detail->strands +
-	       detail->block_count * sizeof *detail->blocks;
+	       detail->block_count * sizeof *detail->blocks +
+	       detail->begin_count * sizeof *detail->begins_ns;
 }
 
 /* ---- looking ------------------------------------------------------------------------------------ */
@@ -280,27 +304,6 @@ struct walk {
 	struct lanes lanes; /* up to `lane` */
 	struct block sum;
 };
-
-/* Takes the largest block that begins here and does not go beyond `end`; false if there is none. */
-static bool take_block(struct walk *walk, uint32_t end)
-{
-	const struct level *largest = NULL;
-
-	for (uint32_t i = 0; i < walk->level_count; i++) {
-		const struct level *level = &walk->levels[i];
-
-		if (walk->place % level->rows || end - walk->place < level->rows)
-			break;
-		largest = level;
-	}
-	if (!largest)
-		return false;
-	add_block(&walk->sum,
-		  block_at(walk->detail, largest, walk->lane, walk->place / largest->rows));
-	walk->place += largest->rows;
-	walk->knows_lanes = false;
-	return true;
-}
 
 static void find_lanes(struct walk *walk)
 {
@@ -339,15 +342,39 @@ static void take_rows(struct walk *walk, uint32_t end)
 	}
 }
 
+/* Sums up the lowest blocks [first, end), by larger ones where it can, and goes behind them. */
+static void take_blocks(struct walk *walk, uint32_t first, uint32_t end)
+{
+	for (uint32_t next = first; next < end;) {
+		const struct level *level = walk->levels;
+		uint32_t size = 1; /* in lowest blocks */
+
+		while (next % (size * MR_DETAIL_FAN_OUT) == 0 &&
+		       end - next >= size * MR_DETAIL_FAN_OUT) {
+			size *= MR_DETAIL_FAN_OUT;
+			level++;
+		}
+		add_block(&walk->sum, block_at(walk->detail, level, walk->lane, next / size));
+		next += size;
+	}
+	walk->place = end * walk->levels->rows;
+	walk->knows_lanes = false;
+}
+
 /* Sums up the rows from here to `end`. */
 static void take(struct walk *walk, uint32_t end)
 {
-	uint32_t size = walk->levels[0].rows;
+	uint32_t size = walk->levels->rows;
+	uint32_t first = walk->place / size + (walk->place % size != 0);
+	uint32_t behind = mr_min(end / size, walk->levels->count);
 
-	while (walk->place < end)
-		if (!take_block(walk, end))
-			take_rows(walk, walk->place + mr_min(size - walk->place % size,
-							     end - walk->place));
+	if (first < behind) {
+		if (walk->place < first * size)
+			take_rows(walk, first * size);
+		take_blocks(walk, first, behind);
+	}
+	if (walk->place < end)
+		take_rows(walk, end);
 }
 
 /* The first place in [low, high) whose row starts at or after `ns`, or `high`. */
@@ -364,62 +391,45 @@ static uint32_t find_place(const int64_t *start_ns, uint32_t low, uint32_t high,
 	return low;
 }
 
-/* The same, looked for from a guess on: looks at rows far apart miss the cache. */
-static uint32_t find_place_near(const int64_t *start_ns, uint32_t low, uint32_t high,
-				uint32_t guess, int64_t ns)
+/* The first of the lowest blocks, from `block` on, that begins at or after `ns`. Rows after the last block count
+ * as one; if these begin before too, it is the one behind them. */
+static uint32_t find_block(const struct walk *walk, uint32_t block, int64_t ns)
 {
-	uint32_t step = LEAST_BLOCK_ROWS;
+	const int64_t *begins_ns = walk->detail->begins_ns + walk->strand->first_begin;
+	uint32_t end = walk->levels->count + 1, step = 1;
 
-	if (guess < high && start_ns[guess] < ns) {
-		for (low = guess + 1; high - low > step && start_ns[low + step] < ns; step *= 2)
-			low += step + 1;
-		return find_place(start_ns, low, low + mr_min(high - low, step), ns);
-	}
-	for (high = guess; high - low > step && start_ns[high - step] >= ns; step *= 2)
-		high -= step;
-	return find_place(start_ns, high - mr_min(high - low, step), high, ns);
+	for (; end - block > step && begins_ns[block + step] < ns; step *= 2)
+		block += step;
+	return find_place(begins_ns, block, block + mr_min(end - block, step), ns);
 }
 
-static uint32_t pixel_of(const struct mr_detail_view *view, int64_t ns)
+/* The first place whose row starts at or after `ns`, where `block` is what find_block() gives. */
+static uint32_t find_in_block(const struct walk *walk, uint32_t block, int64_t ns)
 {
-	uint64_t span_ns = (uint64_t)view->end_ns - (uint64_t)view->begin_ns;
-	uint64_t offset_ns = (uint64_t)ns - (uint64_t)view->begin_ns;
+	uint32_t rows = walk->levels->rows, row_count = walk->strand->row_count;
 
-	return (uint32_t)((unsigned __int128)offset_ns * view->pixels / span_ns);
+	if (block == 0)
+		return 0;
+	return find_place(walk->detail->rows.start_ns + walk->strand->first_row, (block - 1) * rows,
+			  block > walk->levels->count ? row_count : block * rows, ns);
 }
 
-/* The first nanosecond that is not the pixel's any more. */
-static int64_t end_of_pixel(const struct mr_detail_view *view, uint32_t pixel)
+/* Has the block before this one all its rows within so much time? */
+static bool follows_narrow(const struct walk *walk, uint32_t block, uint64_t narrow_ns)
 {
-	uint64_t span_ns = (uint64_t)view->end_ns - (uint64_t)view->begin_ns;
-	unsigned __int128 scaled = (unsigned __int128)span_ns * (pixel + UINT64_C(1));
+	const int64_t *begin_ns = walk->detail->begins_ns + walk->strand->first_begin + block;
 
-	return (int64_t)((uint64_t)view->begin_ns +
-			 (uint64_t)((scaled + view->pixels - 1) / view->pixels));
-}
-
-static struct mr_detail_pixel finish_pixel(const struct walk *walk, uint32_t pixel)
-{
-	const struct mr_detail_rows *rows = &walk->detail->rows;
-	const struct block *sum = &walk->sum;
-
-	return (struct mr_detail_pixel){.pixel = pixel,
-					.count = sum->count,
-					.longest = sum->longest,
-					.busy_ns = sum->busy_ns,
-					.start_ns = rows->start_ns[sum->first],
-					.end_ns = end_of(rows, sum->last)};
+	return block > 0 && block <= walk->levels->count &&
+	       (uint64_t)begin_ns[0] - (uint64_t)begin_ns[-1] <= narrow_ns;
 }
 
 /* Goes to where the view begins, and leaves in `sum` what lasts into it. */
-static void enter(struct walk *walk, int64_t begin_ns)
+static void enter(struct walk *walk, uint32_t block, int64_t begin_ns)
 {
 	const struct mr_detail_rows *rows = &walk->detail->rows;
-	const struct level *lowest = walk->levels;
-	uint32_t begin = find_place(rows->start_ns + walk->strand->first_row, 0,
-				    walk->strand->row_count, begin_ns);
+	uint32_t begin = find_in_block(walk, block, begin_ns);
 
-	walk->place = mr_min(begin / lowest->rows, lowest->count) * lowest->rows;
+	walk->place = mr_min(begin / walk->levels->rows, walk->levels->count) * walk->levels->rows;
 	take_rows(walk, begin);
 	uint32_t last = walk->sum.last;
 	walk->sum = empty_block(last);
@@ -428,26 +438,66 @@ static void enter(struct walk *walk, int64_t begin_ns)
 	add_row(rows, &walk->sum, last);
 }
 
-static uint32_t fill_pixels(struct walk *walk, const struct mr_detail_view *view,
+/* While pixels are filled in, start and end are rows: what these rows say is looked up for all pixels in one go,
+ * which spares most of the waiting for memory. */
+static struct mr_detail_pixel make_pixel(const struct block *sum, uint32_t pixel)
+{
+	return (struct mr_detail_pixel){.pixel = pixel,
+					.count = sum->count,
+					.longest = sum->longest,
+					.busy_ns = sum->busy_ns,
+					.start_ns = sum->first,
+					.end_ns = sum->last};
+}
+
+static uint32_t finish_pixels(const struct mr_detail_rows *rows, struct mr_detail_pixel *pixels,
+			      uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		pixels[i].start_ns = rows->start_ns[pixels[i].start_ns];
+		pixels[i].end_ns = end_of(rows, (uint32_t)pixels[i].end_ns);
+	}
+	return count;
+}
+
+static uint32_t fill_pixels(struct walk *walk, const struct mr_detail_view *view, uint32_t block,
 			    struct mr_detail_pixel *ret_pixels)
 {
-	const int64_t *start_ns = walk->detail->rows.start_ns + walk->strand->first_row;
-	uint32_t end = find_place(start_ns, walk->place, walk->strand->row_count, view->end_ns);
-	uint32_t filled = 0, pixel = 0, taken = 0;
+	const struct mr_pixels pixels = {view->begin_ns, view->end_ns, view->pixels};
+	const struct mr_detail_rows *rows = &walk->detail->rows;
+	uint64_t narrow_ns = mr_pixels_span_ns(&pixels) / view->pixels / NARROW_BLOCKS;
+	uint32_t end = find_in_block(walk, find_block(walk, block, view->end_ns), view->end_ns);
+	uint32_t filled = 0, pixel = 0;
 
 	for (;;) {
-		uint32_t begin = walk->place; /* of about as many rows as the last pixel had */
+		int64_t end_ns = mr_pixel_end_ns(&pixels, pixel);
 
-		take(walk, find_place_near(start_ns, begin, end, begin + mr_min(taken, end - begin),
-					   end_of_pixel(view, pixel)));
+		block = find_block(walk, block, end_ns);
+		uint32_t next = follows_narrow(walk, block, narrow_ns)
+					? block * walk->levels->rows
+					: find_in_block(walk, block, end_ns);
+		take(walk, mr_min(next, end));
 		if (walk->sum.count)
-			ret_pixels[filled++] = finish_pixel(walk, pixel);
+			ret_pixels[filled++] = make_pixel(&walk->sum, pixel);
 		if (walk->place == end)
-			return filled;
+			return finish_pixels(rows, ret_pixels, filled);
 		walk->sum = empty_block(walk->sum.last);
-		pixel = pixel_of(view, start_ns[walk->place]);
-		taken = walk->place - begin;
+		pixel = mr_pixel_at(&pixels, rows->start_ns[walk->strand->first_row + walk->place]);
 	}
+}
+
+/* Before `row` nothing of its block is skipped, so that all lanes are known there. */
+uint32_t mr_detail_lane(const struct mr_detail *detail, uint32_t track, uint32_t row)
+{
+	const struct strand *strand = &detail->strands[track];
+	struct walk walk = {.detail = detail, .strand = strand, .lane = strand->lane_count - 1};
+	uint32_t place = row - strand->first_row;
+
+	list_levels(strand, walk.levels);
+	const struct level *lowest = walk.levels;
+	walk.place = mr_min(place / lowest->rows, lowest->count) * lowest->rows;
+	take_rows(&walk, place);
+	return free_lane(&walk.lanes, detail->rows.start_ns[row], walk.lane);
 }
 
 uint32_t mr_detail_query(const struct mr_detail *detail, const struct mr_detail_view *view,
@@ -460,6 +510,7 @@ uint32_t mr_detail_query(const struct mr_detail *detail, const struct mr_detail_
 		return 0;
 	walk.strand = &detail->strands[view->track];
 	walk.level_count = list_levels(walk.strand, walk.levels);
-	enter(&walk, view->begin_ns);
-	return fill_pixels(&walk, view, ret_pixels);
+	uint32_t block = find_block(&walk, 0, view->begin_ns);
+	enter(&walk, block, view->begin_ns);
+	return fill_pixels(&walk, view, block, ret_pixels);
 }

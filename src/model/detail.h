@@ -43,8 +43,8 @@ struct mr_detail_rows {
 	uint32_t track_count;
 };
 
-/* The time from begin_ns to end_ns on so many pixels. A slice belongs to the pixel in which it begins;
- * pixel i is [begin + i span / pixels, begin + (i + 1) span / pixels), without rounding. */
+/* The time from begin_ns to end_ns on so many pixels (pixels.h). A slice belongs to the pixel in which it
+ * begins. */
 struct mr_detail_view {
 	uint32_t track;
 	uint32_t lane;
@@ -77,8 +77,13 @@ static inline void mr_cleanup_detail(struct mr_detail **detail)
 /* Lanes of a track that are in use. */
 uint32_t mr_detail_lanes(const struct mr_detail *detail, uint32_t track);
 
+/* The lane of a row of the track. */
+uint32_t mr_detail_lane(const struct mr_detail *detail, uint32_t track, uint32_t row);
+
 /* Fills in the pixels that are not empty, in order, and returns how many: at most view->pixels. What began
- * before the view and lasts into it belongs to the first pixel (of the last lane: the one that ends last). */
+ * before the view and lasts into it belongs to the first pixel (of the last lane: the one that ends last). Blocks
+ * that are shorter than half a pixel are not divided: all of such a block belongs to the pixel in which it
+ * begins. */
 uint32_t mr_detail_query(const struct mr_detail *detail, const struct mr_detail_view *view,
 			 struct mr_detail_pixel *ret_pixels);
 

@@ -2,16 +2,7 @@
 #include "model/runtime.h"
 
 #include "base/pages.h"
-#include "model/sort.h"
-
-/* What names a piece of memory while it lives. Frees of a runtime tell the handle alone. */
-struct piece_key {
-	uint64_t address;
-	uint32_t process;
-	uint32_t teller;
-	uint32_t device;    /* of a framework's */
-	uint32_t allocator; /* likewise */
-};
+#include "base/sort.h"
 
 struct piece {
 	uint64_t bytes; /* that it adds to the device; 0: it is not live, or part of another */
@@ -30,18 +21,24 @@ static uint64_t *live_of(const struct ledger *ledger, uint32_t device, uint8_t t
 	return &ledger->live_bytes[2 * (size_t)device + teller];
 }
 
-/* The piece at an address, in the names of the row's teller. NULL without memory. */
-static struct piece *find_piece(struct ledger *ledger, uint32_t row, uint64_t address)
+struct mr_memory_key mr_memory_key(const struct mr_model *model, uint32_t row, uint64_t address)
 {
-	const struct mr_memory *memory = &ledger->model->memory;
+	const struct mr_memory *memory = &model->memory;
 	bool is_runtime = memory->teller[row] == MR_MEMORY_RUNTIME;
-	const struct piece_key key = {
+
+	return (struct mr_memory_key){
 		.address = address,
-		.process = ledger->model->survey->tracks.items[memory->track[row]].process,
+		.process = model->survey->tracks.items[memory->track[row]].process,
 		.teller = memory->teller[row],
 		.device = is_runtime ? 0 : memory->device[row],
 		.allocator = is_runtime ? 0 : memory->allocator[row],
 	};
+}
+
+/* The piece at an address, in the names of the row's teller. NULL without memory. */
+static struct piece *find_piece(struct ledger *ledger, uint32_t row, uint64_t address)
+{
+	const struct mr_memory_key key = mr_memory_key(ledger->model, row, address);
 	uint32_t number;
 
 	if (mr_strings_intern(&ledger->keys, &key, sizeof key, &number) < 0)

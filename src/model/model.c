@@ -2,6 +2,7 @@
 #include "model/model.h"
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "import/import.h"
 #include "model/dataflow.h"
 #include "model/index.h"
@@ -147,6 +148,8 @@ static int add_message(struct mr_loader *loader, const struct mr_event *event, b
 			.start_ns = mr_loader_to_ns(loader, event->ticks),
 			.channel = mr_loader_find(loader, MR_ID_string, message->channel),
 			.key = message->key,
+			.execution = MR_NO_ROW,
+			.peer = MR_NO_ROW,
 			.bytes = message->bytes,
 			.is_receive = is_receive});
 }
@@ -306,10 +309,12 @@ static int open_trace(const char *path, struct mr_model **ret_model)
 
 static int load_rows(struct mr_model *model)
 {
+	mr_progress_begin("reading the events", model->trace->event_bytes);
 	int result = fill(model);
 
 	if (result == 0)
 		result = mr_kernel_level_load(model);
+	mr_progress_begin("sorting and joining", 0);
 	if (result == 0)
 		result = mr_runtime_join(model);
 	if (result == 0)
@@ -321,7 +326,11 @@ static int load_rows(struct mr_model *model)
 	if (result == 0)
 		result = mr_dataflow_link_memory(model);
 	if (result == 0)
+		result = mr_messages_link(model);
+	if (result == 0)
 		result = mr_runtime_link_waits(model);
+	if (result == 0)
+		result = mr_dataflow_link_copies(model);
 	if (result == 0)
 		result = mr_kernel_level_link(model);
 	if (result == 0)
@@ -338,6 +347,7 @@ static int load_anew(struct mr_model *model)
 	result = load_rows(model);
 	if (result < 0)
 		return mr_fail_errno(-result, "load %s", model->trace->path);
+	mr_progress_begin("saving the index", 0);
 	mr_index_save_large(model);
 	return 0;
 }

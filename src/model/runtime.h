@@ -35,6 +35,18 @@ int mr_runtime_join(struct mr_model *model);
  * of nodes calls were made (doc/causes.md says what is what). -ENOMEM. */
 int mr_runtime_link_waits(struct mr_model *model);
 
+/* What names a piece of memory while it lives, without padding. Frees of a runtime tell the handle alone. */
+struct mr_memory_key {
+	uint64_t address;
+	uint32_t process;
+	uint32_t teller;
+	uint32_t device;    /* of a framework's */
+	uint32_t allocator; /* likewise */
+};
+
+/* Of the piece at an address, in the names of the row's teller. */
+struct mr_memory_key mr_memory_key(const struct mr_model *model, uint32_t row, uint64_t address);
+
 /* When all tables are sorted: finds what each free gives back, and the bytes that are live. */
 int mr_memory_join(struct mr_model *model);
 

@@ -2,7 +2,7 @@
 #include "model/runtime.h"
 
 #include "base/pages.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 /* ---- (process, correlation) → call ---------------------------------------------------------------- */
 

@@ -3,8 +3,8 @@
  * What synchronising calls without wait list waited for: of all operations that were launched to a queue, or
  * by a process, before the call began and that ended while it lasted, the one that ended last.
  */
+#include "base/sort.h"
 #include "model/runtime_waits.h"
-#include "model/sort.h"
 
 /* The operations of one queue or process each, in order of their ends. Slot 0 is never used.
  *

@@ -9,10 +9,10 @@
  */
 #include <string.h>
 
+#include "base/sort.h"
 #include "model/nesting.h"
 #include "model/runtime.h"
 #include "model/runtime_waits.h"
-#include "model/sort.h"
 
 /* Of two operations the one that ends last, of equal ones that of the smaller correlation; MR_NO_ROW is
  * no operation. */

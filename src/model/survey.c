@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "model/spans.h"
 #include "model/table.h"
 #include "model/task_tracks.h"
@@ -406,6 +407,7 @@ static int read_streams(struct surveyor *surveyor)
 	for (uint32_t i = 0; i < trace->stream_count; i++)
 		if (list_packets(surveyor, &trace->streams[i]) < 0)
 			return -ENOMEM;
+	mr_progress_begin("looking through the events", trace->event_bytes);
 	for (uint32_t i = 0; i < trace->stream_count; i++)
 		if (walk(surveyor, &trace->streams[i]) < 0)
 			return -ENOMEM;

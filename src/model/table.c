@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/pages.h"
-#include "model/sort.h"
+#include "base/sort.h"
 
 #define COLUMN_DESC(type, name, ...) \
 	{#name, sizeof(MR_TYPE_##type), MR_MEANING_##type, "" __VA_ARGS__, 0},

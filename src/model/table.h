@@ -63,6 +63,8 @@ enum mr_call_role {
 	TABLE(counters)          \
 	TABLE(memory)            \
 	TABLE(messages)          \
+	TABLE(collectives)       \
+	TABLE(tensor_copies)     \
 	MR_KERNEL_TABLES(TABLE)
 
 /* MR_ABOUT_... says what a table holds. COLUMN(type, name, "what it says"), with a type of column.h.
@@ -105,11 +107,12 @@ enum mr_call_role {
 	COLUMN(uint32_t, step, "number that the program gave")
 
 #define MR_ABOUT_steps "Steps of the program: training steps, frames, requests."
-#define MR_COLUMNS_steps(COLUMN)                               \
-	COLUMN(track, track, "thread that told of it")         \
-	COLUMN(time_ns, start_ns, "when it began")             \
-	COLUMN(int64_t, duration_ns, "how long it took")       \
-	COLUMN(uint64_t, step, "number that the program gave") \
+#define MR_COLUMNS_steps(COLUMN)                                                           \
+	COLUMN(track, track, "thread that told of it")                                     \
+	COLUMN(time_ns, start_ns, "when it began")                                         \
+	COLUMN(int64_t, duration_ns, "how long it took")                                   \
+	COLUMN(uint64_t, step, "that the program gave; of calls: how many came before")    \
+	COLUMN(string, function, "NULL: the program marked it; else it is a call of this") \
 	COLUMN(row_flags, flags, "what is special about it")
 
 #define MR_ABOUT_calls "Calls of a runtime such as OpenCL or CUDA."
@@ -206,8 +209,35 @@ enum mr_call_role {
 	COLUMN(time_ns, start_ns, "when")                       \
 	COLUMN(string, channel, "through what")                 \
 	COLUMN(uint64_t, key, "the same at both ends")          \
+	COLUMN(node, node, "that sent or received it")          \
+	COLUMN(row_of(node_executions), execution, "of it")     \
+	COLUMN(row_of(messages), peer, "the other end")         \
 	COLUMN(uint64_t, bytes, "its length")                   \
 	COLUMN(uint8_t, is_receive, "1: received")
+
+#define MR_ABOUT_collectives                                                                 \
+	"What several devices or processes do together: the same keys in each of them. The " \
+	"execution of the node only begins it."
+#define MR_COLUMNS_collectives(COLUMN)                                       \
+	COLUMN(track, track, "thread that did it")                           \
+	COLUMN(time_ns, start_ns, "when it began")                           \
+	COLUMN(int64_t, duration_ns, "how long it took, others' delays too") \
+	COLUMN(node, node, "whose execution began it")                       \
+	COLUMN(uint64_t, run, "of a function, that it belongs to")           \
+	COLUMN(uint64_t, group_key, "of those who take part")                \
+	COLUMN(uint64_t, instance_key, "of what they do")
+
+#define MR_ABOUT_tensor_copies                                                                  \
+	"Copies to, from and between devices by which a framework moved a tensor, where it is " \
+	"known which."
+#define MR_COLUMNS_tensor_copies(COLUMN)                                    \
+	COLUMN(track, track, "thread that launched it")                     \
+	COLUMN(time_ns, start_ns, "when it was launched")                   \
+	COLUMN(row_of(device_operations), operation, "the copy")            \
+	COLUMN(row_of(node_executions), execution, "that caused it")        \
+	COLUMN(node, node, "whose tensor it is")                            \
+	COLUMN(uint32_t, number, "of the tensor, among the node's, from 0") \
+	COLUMN(uint8_t, is_input, "1: an input of the node; 0: an output")
 
 struct mr_table_desc {
 	const char *name;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "model/sort.h"
+#include "base/sort.h"
 #include "model/table.h"
 
 enum {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/sort.h"
 #include "clock/clock.h"
-#include "model/sort.h"
 
 enum {
 	TID_LIMIT = 1 << 22, /* the kernel's own; what is above is the product of damage */

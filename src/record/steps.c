@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/steps.h"
 
+static atomic_bool is_marked; /* the program says what a step is */
+
 /* One thread of one process counts, as a rule. Should two switch at once, the next step puts it right. */
-void mr_steps_switch(uint64_t number)
+static void switch_levels(uint64_t number)
 {
 	/* A forked child that has written nothing yet has no number. */
 	if (mr_this_process.generation == 0 && !mr_process_restart())
@@ -18,4 +20,27 @@ void mr_steps_switch(uint64_t number)
 		atomic_compare_exchange_strong(&mr_arena->levels, &off, on);
 	else
 		atomic_compare_exchange_strong(&mr_arena->levels, &on, off);
+}
+
+void mr_steps_mark(uint64_t number)
+{
+	atomic_store_explicit(&is_marked, true, memory_order_relaxed);
+	switch_levels(number);
+}
+
+void mr_steps_count(uint64_t key)
+{
+	enum {
+		KEY_BITS = 12,
+	};
+	static _Atomic uint64_t counts[1 << KEY_BITS]; /* two that meet there count together */
+	static _Atomic uint64_t most;
+	if (atomic_load_explicit(&is_marked, memory_order_relaxed))
+		return;
+	uint64_t place = key * UINT64_C(0x9E3779B97F4A7C15) >> (64 - KEY_BITS);
+	uint64_t count = atomic_fetch_add_explicit(&counts[place], 1, memory_order_relaxed);
+	if (count < atomic_load_explicit(&most, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&most, count, memory_order_relaxed);
+	switch_levels(count);
 }

@@ -10,13 +10,24 @@
 
 #include "record/recorder.h"
 
-void mr_steps_switch(uint64_t number);
+/* Does anybody want to know of steps? */
+static inline bool mr_steps_matter(void)
+{
+	return mr_unlikely(mr_arena && mr_arena->step_levels);
+}
 
-/* Step `number` of this process begins. */
+/* If they matter: step `number` of this process begins, as the program says. */
+void mr_steps_mark(uint64_t number);
+
+/* If they matter: something that the program may do again and again begins, told apart from the rest by its key. What
+ * has been done most often is what counts, unless the program says what a step is. */
+void mr_steps_count(uint64_t key);
+
+/* Step `number` of this process begins, as the program says. */
 static inline void mr_steps_note(uint64_t number)
 {
-	if (mr_unlikely(mr_arena && mr_arena->step_levels))
-		mr_steps_switch(number);
+	if (mr_steps_matter())
+		mr_steps_mark(number);
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "base/progress.h"
 #include "trace/private.h"
 
 /* Every event of ours fits the buffer for rearranged payloads. */
@@ -37,6 +38,7 @@ static bool next_packet(struct mr_cursor *cursor)
 		const struct mr_trace_packet *found =
 			&cursor->stream->packets[cursor->packet_index++];
 		const struct mr_packet *packet = found->packet;
+		mr_progress_advance(mr_align_up(found->content_bytes, 8u));
 		uint64_t last_ticks = mr_max(cursor->last_ticks, packet->context.begin_ticks);
 		if (last_ticks > packet->context.end_ticks) {
 			cursor->malformed_packets++;

@@ -24,12 +24,25 @@ class Hostile(TracedTest):
     def test_distributed(self):
         """What one process sends, the other receives: the same channel, the same run."""
         trace = self.both(PYTHON, os.path.join(EXAMPLES, "distributed.py"), "--steps", "5")
-        pairs = query(trace, "select s.channel as channel, count(*) as count from messages s join messages r on "
-                             "s.channel = r.channel and s.key = r.key join tracks a on s.track = a.rowid "
+        pairs = query(trace, "select s.channel as channel, s.node_name as source, r.node_name as target, "
+                             "count(*) as count from messages s join messages r on s.peer = r.rowid and r.peer = "
+                             "s.rowid and s.channel = r.channel and s.key = r.key join tracks a on s.track = a.rowid "
                              "join tracks b on r.track = b.rowid where s.is_receive = 0 and r.is_receive = 1 and "
-                             "a.process <> b.process group by 1")
-        across = [row for row in pairs if "task:0" in row["channel"] and "task:1" in row["channel"]]
-        self.assertTrue(any(row["count"] == 5 for row in across), pairs)
+                             "a.process <> b.process group by 1, 2, 3")
+        across = {(row["source"].split("_")[0], row["target"].split("_")[0]): row["count"] for row in pairs
+                  if "task:0" in row["channel"] and "task:1" in row["channel"]}
+        self.assertEqual(across, {("first", "first"): 5, ("Sum", "Sum"): 5})
+
+    def test_collectives(self):
+        """What both workers do together has the same keys in both, in each step others."""
+        trace = self.both(PYTHON, tensorflow.python_program("tensorflow_workers"), "5")
+        rows = query(trace, "select c.group_key as grouped, c.instance_key as instance, count(*) as count, "
+                            "count(distinct t.process) as processes, count(distinct e.rowid) as executions from "
+                            "collectives c join tracks t on c.track = t.rowid join node_executions e on "
+                            "e.node = c.node and e.run = c.run where c.node_name like 'CollectiveReduceV2%' "
+                            "group by 1, 2")
+        self.assertEqual([(row["count"], row["processes"], row["executions"]) for row in rows], [(2, 2, 2)] * 5)
+        self.assertEqual(len({row["grouped"] for row in rows}), 1)
 
     def test_foreign_allocator(self):
         found = glob.glob("/usr/lib/*/libjemalloc.so.2")
@@ -37,6 +50,12 @@ class Hostile(TracedTest):
             self.skipTest("libjemalloc2 is not installed")
         trace = self.both(*self.command("function"), environment={**ENVIRONMENT, "LD_PRELOAD": found[0]})
         self.assertGreater(len(self.executions(trace, "%train_step%")), 10)
+
+    def test_sandbox(self):
+        """Killed for what it does not do itself, the program lives; its graph is known all the same."""
+        trace = self.both(PYTHON, tensorflow.python_program("tensorflow_sandbox"), "function")
+        devices = {device for _, _, _, device, _ in self.executions(trace, "%train_step%")}
+        self.assertEqual({device.rpartition("/")[2] for device in devices}, {"device:CPU:0"})
 
     def test_broken_installation(self):
         """Without numpy TensorFlow cannot be imported."""

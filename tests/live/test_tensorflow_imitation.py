@@ -24,14 +24,14 @@ int main(int count, char **arguments)
 
 
 class Imitation(LiveTest):
-    def play(self, scene, library="libtensorflow.so.2"):
+    def play(self, scene, library="libtensorflow.so.2", imitation="tensorflow_imitation.c"):
         """Events by kind, of a scene that prints what it prints by itself."""
         source, program, library = self.path("main.c"), self.path("main"), self.path(library)
         with open(source, "w") as file:
             file.write(MAIN)
         run("cc", "-o", program, source, "-ldl", check=True)
-        run("cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library,
-            os.path.join(PROGRAMS, "tensorflow_imitation.c"), check=True)
+        run("cc" if imitation.endswith(".c") else "c++", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library,
+            os.path.join(PROGRAMS, imitation), check=True)
         alone = run(program, library, scene)
         result = self.record(program, library, scene, options=("--levels", "dataflow"),
                              name=os.path.basename(library) + scene + ".mill")
@@ -56,9 +56,15 @@ class Imitation(LiveTest):
                 steps = query(self.trace, "select step from steps order by start_ns")
                 self.assertEqual([row["step"] for row in steps], [1, 2, 3, 4])
 
+    def test_sandbox(self):
+        """Programs may be killed for a system call that they do not make themselves."""
+        self.check_nodes(self.play("sandbox"))
+
     def test_nodes(self):
         """In whatever order attributes come, a node has one text; inputs that are too many are cut."""
-        events = self.play("all")
+        self.check_nodes(self.play("all"))
+
+    def check_nodes(self, events):
         texts = collections.Counter(event["names"]["text"] for event in events["activity"])
         self.assertEqual(sorted(texts.values()), [1, 1, 21])
         self.assertEqual({event["fields"]["run"] for event in events["activity"]}, {2 ** 64 - 7})
@@ -78,6 +84,12 @@ class Imitation(LiveTest):
                 self.check_all(events)
                 self.assertEqual(events["activity"], [])
                 self.assertIn("activities", "".join(event["fields"]["name"] for event in events["hook_missing"]))
+
+    def test_allocator_throws(self):
+        """The outermost allocator tells, also after an exception has passed through some."""
+        events = self.play("throw", imitation="tensorflow_throws.cc")
+        self.assertEqual([event["fields"]["bytes"] for event in events["memory_allocate"]], [10, 10, 20])
+        self.assertEqual([event["names"]["allocator"] for event in events["memory_free"]], ["cpu", "cpu", "mklcpu"])
 
     def test_profile(self):
         """Two profiles at once there are not, and the second does not take the first one's events."""

@@ -84,6 +84,14 @@ class Oracles(TracedTest):
         trace = self.record_case("function", options=("--steps", "7..9"))
         counts = {count for graph, _, _, _, count in self.executions(trace) if graph != "eager"}
         self.assertEqual(counts, {3})
+        self.assertEqual([row["step"] for row in query(trace, "select step from steps order by start_ns")], [7, 8, 9])
+
+    def test_steps_of_sessions(self):
+        """A run of a session is a step; what was run to prepare it is none."""
+        trace = self.record_case("session", options=("--steps", "1..3"))
+        nodes = {node: count for _, node, _, _, count in self.executions(trace)}
+        self.assertEqual({nodes["squared"], *nodes.values()}, {3})
+        self.assertNotIn("scale/Assign", nodes)
 
     def test_memory(self):
         trace = self.record_case("function")

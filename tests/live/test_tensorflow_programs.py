@@ -4,8 +4,8 @@
 import collections
 import unittest
 
-from support import query
-from traced_tensorflow import TracedTest
+from support import MILLRACE, query, run
+from traced_tensorflow import VERSION, TracedTest
 
 
 class Programs(TracedTest):
@@ -52,6 +52,22 @@ class Programs(TracedTest):
     def test_session(self):
         nodes = {node: count for _, node, _, _, count in self.executions(self.trace("session"))}
         self.assertEqual(nodes["squared"], 5)
+
+    def test_steps(self):
+        """Calls of the function that is called most often are steps, where none are marked."""
+        rows = query(self.trace("function"), "select step, function from steps order by start_ns")
+        self.assertEqual([row["step"] for row in rows], list(range(20)))
+        self.assertIn("train_step", rows[0]["function"])
+
+    def test_annotations(self):
+        """Steps that the program marks in Python; before 2.20 that cannot be seen, and health says so."""
+        trace = self.trace("annotations")
+        steps = [row["step"] for row in query(trace, "select step from steps where function is null "
+                                                     "order by start_ns")]
+        can_be_seen = tuple(map(int, VERSION.split("."))) >= (2, 20)
+        self.assertEqual(steps, [100, 101, 102, 103, 104] if can_be_seen else [])
+        told = run(MILLRACE, "report", trace).stdout
+        self.assertEqual("annotations made in Python are not traced" in " ".join(told.split()), not can_be_seen, told)
 
     def test_exception(self):
         self.trace("exception")

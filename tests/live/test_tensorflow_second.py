@@ -12,9 +12,12 @@ from test_tensorflow_oracles import Oracles  # noqa: F401, E402
 from test_tensorflow_programs import Programs  # noqa: E402
 
 # One of each kind; `make tensorflow` runs all of them with all versions.
-if "TENSORFLOW_ALL" not in os.environ:
+if "TENSORFLOW_ALL" in os.environ:
+    from test_tensorflow_hostile import Hostile  # noqa: F401
+else:
     for name in unittest.TestLoader().getTestCaseNames(Programs):
-        if name not in ("test_function", "test_eager", "test_data", "test_keras", "test_leave"):
+        if name not in ("test_function", "test_eager", "test_data", "test_keras", "test_leave",
+                        "test_annotations"):
             delattr(Programs, name)
 
 if __name__ == "__main__":

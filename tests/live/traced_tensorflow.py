@@ -6,7 +6,8 @@ import os
 import tensorflow
 from support import LiveTest, query, run
 
-PYTHON = tensorflow.python_of(os.environ.get("TENSORFLOW", tensorflow.MAIN))
+VERSION = os.environ.get("TENSORFLOW", tensorflow.MAIN)
+PYTHON = tensorflow.python_of(VERSION)
 ENVIRONMENT = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONDONTWRITEBYTECODE": "1"}
 LEVELS = ("--levels", "dataflow")
 

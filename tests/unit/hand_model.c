@@ -48,6 +48,7 @@ static void define(struct mr_definitions *definitions)
 			((struct mr_device){.name = i ? text(i == 1 ? "gpu0" : "gpu1") : 0})));
 	for (uint32_t i = 0; i < mr_countof(queues); i++)
 		must(mr_vec_push(&definitions->queues, queues[i]));
+	must(mr_vec_push(&definitions->graphs, ((struct mr_graph){0})));
 	must(mr_vec_push(&definitions->nodes, ((struct mr_node){0})));
 	must(mr_vec_push(&definitions->files, ((struct mr_file){0})));
 }

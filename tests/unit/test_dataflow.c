@@ -43,6 +43,8 @@ enum {
 	MATMUL,
 	DEVICE_NAME,
 	FOLDED,
+	RECEIVE,
+	HALF,
 	UNKNOWN = 999,
 };
 
@@ -60,6 +62,8 @@ static const char *const texts[] = {
 	"MatMul",
 	CPU,
 	"folded:Mul",
+	"r:_Recv#from=a,to=b,key=k;0:0#",
+	"CompleteParams",
 };
 
 static struct packet packet;
@@ -154,7 +158,8 @@ static void write_main(void)
 {
 	begin(2, 2, 100, MR_PACKET_EVENTS);
 	write_process_start();
-	EMIT(traceme, MS(1001), NULL, .text = RELU, .end = REALTIME(1001)); /* half of one */
+	EMIT(traceme, MS(1001), NULL, .text = RELU, .end = REALTIME(1001)); /* no time */
+	EMIT(traceme, MS(1002), NULL, .text = HALF, .start = REALTIME(1002), .end = -5);
 	EMIT(eager_operation, MS(1050), NULL, .name = MATMUL, .device = DEVICE_NAME,
 	     .duration_ticks = mr_u48_from(2 * MS(10)));
 	plain(FOLDED, 1106, 1107);
@@ -165,6 +170,9 @@ static void write_main(void)
 	EMIT(traceme_text, MS(1600), "train#a=1,b=2,c=3,d=4,step_num=41#", .start = REALTIME(1090),
 	     .end = REALTIME(1600));
 	plain(UNKNOWN, 1601, 1602);
+	EMIT(traceme_text, MS(1603),
+	     "reduce:Reduce#step_id=7,a=1,b=2,instance_key=101,group_key=3#",
+	     .start = REALTIME(1400), .end = REALTIME(1420));
 	end("ctf/main");
 }
 
@@ -178,7 +186,9 @@ static void write_worker(void)
 	numbers(PROCESS, 1260, 1270, 8, 0, 2, 10);
 	plain(CALL, 1255, 1275);
 	numbers(ASYNC_START, 1250, 1280, 7, 2, 40, 0);
+	EMIT(traceme, MS(1281), NULL, .text = HALF, .start = -5, .end = REALTIME(1281));
 	plain(SEND, 1290, 1292);
+	plain(RECEIVE, 1294, 1296);
 	numbers(PROCESS, 1200, 1300, 7, 0, 2, 9);
 	end("ctf/worker");
 }
@@ -238,7 +248,7 @@ static void assert_execution(const char *name, const char *type, const char *gra
 static void test_executions(void **state)
 {
 	(void)state;
-	assert_int_equal(model->node_executions.table.count, 6);
+	assert_int_equal(model->node_executions.table.count, 7);
 	assert_execution("Relu", "Relu", "train", 7, 1210, 1220);
 	assert_execution("call", "PartitionedCall", "train", 7, 1255, 1275);
 	assert_execution("inner", "Tanh", "train", 8, 1262, 1264);
@@ -286,12 +296,50 @@ static void test_edges_and_devices(void **state)
 static void test_messages_and_steps(void **state)
 {
 	(void)state;
-	assert_int_equal(model->messages.table.count, 1);
-	assert_string_equal(mr_model_text(model, model->messages.channel[0]), "k;0:0");
-	assert_int_equal(model->messages.key[0], 7);
-	assert_false(model->messages.is_receive[0]);
+	assert_int_equal(model->messages.table.count, 2);
+	for (uint32_t row = 0; row < 2; row++) {
+		assert_string_equal(mr_model_text(model, model->messages.channel[row]), "k;0:0");
+		assert_int_equal(model->messages.key[row], 7);
+		assert_int_equal(model->messages.is_receive[row], row);
+		assert_int_equal(model->messages.execution[row], execution_of(row ? "r" : "s"));
+		assert_int_equal(model->messages.peer[row], 1 - row);
+	}
 	assert_int_equal(model->steps.table.count, 1);
 	assert_int_equal(model->steps.step[0], 41);
+}
+
+static void test_collectives(void **state)
+{
+	const struct mr_collectives *collectives = &model->collectives;
+	const struct mr_node *node = node_at(collectives->node[0]);
+
+	(void)state;
+	assert_int_equal(collectives->table.count, 1);
+	assert_string_equal(mr_model_text(model, node->name), "reduce");
+	assert_string_equal(
+		mr_model_text(model, model->survey->definitions.graphs.items[node->graph].name),
+		"train");
+	assert_in_range(collectives->start_ns[0], MS(1400) - 100, MS(1400) + 100);
+	assert_int_equal(collectives->run[0], 7);
+	assert_int_equal(collectives->group_key[0], 3);
+	assert_int_equal(collectives->instance_key[0], 101);
+}
+
+/* Of what one thread begins and another ends, it is known when it began. */
+static void test_halves(void **state)
+{
+	const struct mr_scopes *scopes = &model->scopes;
+	uint32_t found = 0;
+
+	(void)state;
+	for (uint32_t row = 0; row < scopes->table.count; row++) {
+		if (strcmp(mr_model_text(model, scopes->name[row]), "CompleteParams") != 0)
+			continue;
+		found++;
+		assert_in_range(scopes->start_ns[row], MS(1002) - 100, MS(1002) + 100);
+		assert_int_equal(scopes->duration_ns[row], 0);
+	}
+	assert_int_equal(found, 1);
 }
 
 /* Whatever the events say, they are read; a sanitizer sees the rest. */
@@ -328,6 +376,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_completions, load_step, free_step),
 		cmocka_unit_test_setup_teardown(test_edges_and_devices, load_step, free_step),
 		cmocka_unit_test_setup_teardown(test_messages_and_steps, load_step, free_step),
+		cmocka_unit_test_setup_teardown(test_collectives, load_step, free_step),
+		cmocka_unit_test_setup_teardown(test_halves, load_step, free_step),
 		cmocka_unit_test(test_anything),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

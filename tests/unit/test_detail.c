@@ -117,66 +117,95 @@ static int64_t end_of(uint32_t row)
 	return made.start_ns[row] + made.duration_ns[row];
 }
 
-/* What going through all rows gives. */
+/* Rows of the lane that the view shows: what lasts into it, then what begins in it. */
 struct truth {
-	struct mr_detail_pixel pixels[MOST_PIXELS];
-	uint32_t filled;
-	int64_t latest_ns; /* end of all so far */
+	uint32_t rows[MOST_ROWS];
+	uint32_t count;
+	bool has_open; /* the first began before */
 };
-
-static void add_truth(struct truth *truth, uint32_t pixel, uint32_t row)
-{
-	if (truth->filled == 0 || truth->pixels[truth->filled - 1].pixel != pixel)
-		truth->pixels[truth->filled++] = (struct mr_detail_pixel){
-			.pixel = pixel, .longest = row, .start_ns = made.start_ns[row]};
-	struct mr_detail_pixel *at = &truth->pixels[truth->filled - 1];
-	if (made.duration_ns[row] > made.duration_ns[at->longest])
-		at->longest = row;
-	at->count++;
-	at->busy_ns += made.duration_ns[row];
-	at->end_ns = truth->latest_ns = mr_max(truth->latest_ns, end_of(row));
-}
 
 static void find_truth(const struct mr_detail_view *view, struct truth *truth)
 {
-	__int128 span_ns = (__int128)view->end_ns - view->begin_ns;
 	uint32_t row = made.first_of_track[view->track], end = made.first_of_track[view->track + 1];
-	uint32_t open = UINT32_MAX;
+	int64_t latest_ns = INT64_MIN;
 
-	truth->filled = 0;
-	truth->latest_ns = INT64_MIN;
+	truth->count = 0;
 	for (; row < end && made.start_ns[row] < view->begin_ns; row++)
-		if (made.lane[row] == view->lane && end_of(row) >= truth->latest_ns) {
-			open = row;
-			truth->latest_ns = end_of(row);
+		if (made.lane[row] == view->lane && end_of(row) >= latest_ns) {
+			truth->rows[0] = row;
+			latest_ns = end_of(row);
 		}
-	if (truth->latest_ns > view->begin_ns)
-		add_truth(truth, 0, open);
+	truth->has_open = latest_ns > view->begin_ns;
+	truth->count = truth->has_open;
 	for (; row < end && made.start_ns[row] < view->end_ns; row++)
 		if (made.lane[row] == view->lane)
-			add_truth(truth,
-				  (uint32_t)(((__int128)made.start_ns[row] - view->begin_ns) *
-					     view->pixels / span_ns),
-				  row);
+			truth->rows[truth->count++] = row;
 }
 
+static uint32_t pixel_of(const struct mr_detail_view *view, uint32_t row)
+{
+	__int128 span_ns = (__int128)view->end_ns - view->begin_ns;
+
+	return (uint32_t)(((__int128)made.start_ns[row] - view->begin_ns) * view->pixels / span_ns);
+}
+
+/* A row may count for the pixel before its own, if it begins in the first half and so do many others. */
+static void check_late(const struct mr_detail_view *view, uint32_t row, uint32_t pixel)
+{
+	__int128 span_ns = (__int128)view->end_ns - view->begin_ns;
+	__int128 late = ((__int128)made.start_ns[row] - view->begin_ns) * view->pixels -
+			span_ns * (pixel + 1);
+	uint32_t first = made.first_of_track[view->track];
+	uint32_t last = made.first_of_track[view->track + 1] - 1;
+	int64_t before_ns = made.start_ns[row - mr_min(row - first, 32u)];
+	int64_t after_ns = made.start_ns[row + mr_min(last - row, 32u)];
+
+	assert_true(late * 2 <= span_ns);
+	assert_true(last - first >= 63);
+	assert_true(((__int128)made.start_ns[row] - before_ns) * 2 * view->pixels <= span_ns ||
+		    ((__int128)after_ns - made.start_ns[row]) * 2 * view->pixels <= span_ns);
+}
+
+/* The pixel has the next `is->count` rows, from `rows` on. */
+static void check_pixel(const struct mr_detail_view *view, const struct mr_detail_pixel *is,
+			const uint32_t *rows, bool has_open, int64_t *latest_ns)
+{
+	uint32_t longest = rows[0];
+	int64_t busy_ns = 0;
+
+	assert_int_equal(is->pixel, has_open ? 0 : pixel_of(view, rows[0]));
+	for (uint32_t i = 0; i < is->count; i++) {
+		if ((i > 0 || !has_open) && pixel_of(view, rows[i]) != is->pixel)
+			check_late(view, rows[i], is->pixel);
+		if (made.duration_ns[rows[i]] > made.duration_ns[longest])
+			longest = rows[i];
+		busy_ns += made.duration_ns[rows[i]];
+		*latest_ns = mr_max(*latest_ns, end_of(rows[i]));
+	}
+	assert_int_equal(is->longest, longest);
+	assert_int_equal(is->busy_ns, busy_ns);
+	assert_int_equal(is->start_ns, made.start_ns[rows[0]]);
+	assert_int_equal(is->end_ns, *latest_ns);
+}
+
+/* The pixels divide all the rows, in order. */
 static void check_view(const struct mr_detail *detail, const struct mr_detail_view *view)
 {
 	static struct mr_detail_pixel pixels[MOST_PIXELS];
 	static struct truth truth;
+	uint32_t filled = mr_detail_query(detail, view, pixels), at = 0;
+	int64_t latest_ns = INT64_MIN;
 
 	find_truth(view, &truth);
-	assert_int_equal(mr_detail_query(detail, view, pixels), truth.filled);
-	for (uint32_t i = 0; i < truth.filled; i++) {
-		const struct mr_detail_pixel *is = &pixels[i], *should = &truth.pixels[i];
-
-		assert_int_equal(is->pixel, should->pixel);
-		assert_int_equal(is->count, should->count);
-		assert_int_equal(is->longest, should->longest);
-		assert_int_equal(is->busy_ns, should->busy_ns);
-		assert_int_equal(is->start_ns, should->start_ns);
-		assert_int_equal(is->end_ns, should->end_ns);
+	for (uint32_t i = 0; i < filled; i++) {
+		assert_true(pixels[i].count > 0 && pixels[i].count <= truth.count - at);
+		assert_true(pixels[i].pixel < view->pixels);
+		assert_true(i == 0 || pixels[i].pixel > pixels[i - 1].pixel);
+		check_pixel(view, &pixels[i], truth.rows + at, at == 0 && truth.has_open,
+			    &latest_ns);
+		at += pixels[i].count;
 	}
+	assert_int_equal(at, truth.count);
 }
 
 static struct mr_detail *build(void)
@@ -193,8 +222,12 @@ static void check_lanes(const struct mr_detail *detail, uint32_t track)
 {
 	uint32_t lanes = 0;
 
-	for (uint32_t row = made.first_of_track[track]; row < made.first_of_track[track + 1]; row++)
+	for (uint32_t row = made.first_of_track[track]; row < made.first_of_track[track + 1];
+	     row++) {
 		lanes = mr_max(lanes, made.lane[row] + 1);
+		if (row % 7 == 0 || row + 1 == made.first_of_track[track + 1])
+			assert_int_equal(mr_detail_lane(detail, track, row), made.lane[row]);
+	}
 	assert_int_equal(mr_detail_lanes(detail, track), lanes);
 }
 
@@ -204,13 +237,14 @@ static void check_track(const struct mr_detail *detail, uint32_t track, uint32_t
 	uint32_t first = made.first_of_track[track], last = made.first_of_track[track + 1] - 1;
 	int64_t begin_ns = made.start_ns[first] - 10;
 	int64_t whole_ns = made.start_ns[last] + 1000 - begin_ns;
+	uint32_t lanes = mr_detail_lanes(detail, track);
 
 	check_lanes(detail, track);
 	for (uint32_t i = 0; i < looks; i++) {
 		uint32_t row = first + (uint32_t)random_below(last - first + 1);
 		struct mr_detail_view view = {
 			.track = track,
-			.lane = (uint32_t)random_below(mr_detail_lanes(detail, track) + 1),
+			.lane = i % 3 ? (uint32_t)random_below(lanes + 1) : lanes - 1,
 			.pixels = 1 + (uint32_t)random_below(i % 2 ? 10 : MOST_PIXELS),
 		};
 		const int64_t begins[] = {begin_ns, begin_ns + random_below(whole_ns),

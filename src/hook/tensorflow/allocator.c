@@ -6,6 +6,8 @@
  */
 #include "hook/tensorflow/tensorflow.h"
 
+#include <unwind.h>
+
 #include "hook/symbols.h"
 
 #define MKL_ALLOCATE      "_ZN10tensorflow15MklCPUAllocator11AllocateRawEmm"
@@ -27,30 +29,40 @@ void mr_aligned_free_size(void *memory, size_t alignment, size_t bytes)
 void mr_aligned_free_size_2(void *memory, size_t bytes, size_t alignment)
 	MR_STAND_IN(ALIGNED_FREE_SIZE_2);
 
-/* True inside an allocator: only the outermost one tells. */
-static _Thread_local bool is_inside __attribute__((tls_model("initial-exec")));
+/* How many allocators are around: only the outermost one tells. */
+static _Thread_local uint32_t depth __attribute__((tls_model("initial-exec")));
 
-/* The original of one of the functions above: looked up once; several threads may do it at once, with the same
- * result. It is there, as it is called by its name. */
-#define ORIGINAL(function, symbol)                                                      \
-	({                                                                              \
-		static _Atomic(__typeof__(&function)) known;                            \
-		__typeof__(&function) original_ =                                       \
-			atomic_load_explicit(&known, memory_order_relaxed);             \
-		if (mr_unlikely(!original_)) {                                          \
-			original_ = (__typeof__(&function))mr_symbol_find(symbol);      \
-			atomic_store_explicit(&known, original_, memory_order_relaxed); \
-		}                                                                       \
-		original_;                                                              \
-	})
+/* An allocator may throw, and the exception passes through its stand-in, which is C and has nothing to catch it with.
+ * So the stand-in has what compilers give to C++ functions: a "personality", called when its frame is unwound.
+ * It does what the stand-in no longer will, and lets the exception pass. */
+_Unwind_Reason_Code
+mr_allocator_unwind(int version, _Unwind_Action actions, _Unwind_Exception_Class exception_class,
+		    struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+	__attribute__((visibility("hidden"), used));
+
+_Unwind_Reason_Code mr_allocator_unwind(int version, _Unwind_Action actions,
+					_Unwind_Exception_Class exception_class,
+					struct _Unwind_Exception *exception,
+					struct _Unwind_Context *context)
+{
+	(void)version, (void)exception_class, (void)exception, (void)context;
+	if (actions & _UA_CLEANUP_PHASE)
+		depth--;
+	return _URC_CONTINUE_UNWIND;
+}
+
+/* Stands in each stand-in. 0x1b: by a signed offset of 32 bits. */
+#define MAY_BE_UNWOUND() __asm__ volatile(".cfi_personality 0x1b, mr_allocator_unwind")
 
 /* Begins an allocation or a free; true if it shall be told: the level is on, and no other is around it. */
 static bool enter(void)
 {
-	if (!mr_tensorflow_is_on() || is_inside)
-		return false;
-	is_inside = true;
-	return true;
+	return depth++ == 0 && mr_tensorflow_is_on();
+}
+
+static void leave(void)
+{
+	depth--;
 }
 
 static uint32_t name_of_allocator(const char *name, _Atomic uint32_t *known)
@@ -77,75 +89,72 @@ static uint32_t cpu_name(void)
 
 static void *end_allocation(bool is_told, uint32_t (*allocator)(void), void *memory, size_t bytes)
 {
-	if (is_told) {
-		is_inside = false;
-		if (memory)
-			mr_emit(memory_allocate, .allocator = allocator(),
-				.address = (uintptr_t)memory, .bytes = bytes);
-	}
+	leave();
+	if (is_told && memory)
+		mr_emit(memory_allocate, .allocator = allocator(), .address = (uintptr_t)memory,
+			.bytes = bytes);
 	return memory;
 }
 
 /* Told before it is done: another thread may get the same memory at once. */
-static bool begin_free(uint32_t (*allocator)(void), const void *memory)
+static void begin_free(uint32_t (*allocator)(void), const void *memory)
 {
-	bool is_told = enter();
-	if (is_told && memory)
+	if (enter() && memory)
 		mr_emit(memory_free, .allocator = allocator(), .address = (uintptr_t)memory);
-	return is_told;
-}
-
-static void end_free(bool is_told)
-{
-	if (is_told)
-		is_inside = false;
 }
 
 void *mr_mkl_allocate(void *allocator, size_t alignment, size_t bytes)
 {
+	MAY_BE_UNWOUND();
 	bool is_told = enter();
-	void *memory = ORIGINAL(mr_mkl_allocate, MKL_ALLOCATE)(allocator, alignment, bytes);
+	void *memory = MR_ORIGINAL(mr_mkl_allocate, MKL_ALLOCATE)(allocator, alignment, bytes);
 	return end_allocation(is_told, mkl_name, memory, bytes);
 }
 
 void mr_mkl_free(void *allocator, void *memory)
 {
-	bool is_told = begin_free(mkl_name, memory);
-	ORIGINAL(mr_mkl_free, MKL_FREE)(allocator, memory);
-	end_free(is_told);
+	MAY_BE_UNWOUND();
+	begin_free(mkl_name, memory);
+	MR_ORIGINAL(mr_mkl_free, MKL_FREE)(allocator, memory);
+	leave();
 }
 
 void *mr_aligned_allocate(size_t bytes, int alignment)
 {
+	MAY_BE_UNWOUND();
 	bool is_told = enter();
-	void *memory = ORIGINAL(mr_aligned_allocate, ALIGNED_ALLOCATE)(bytes, alignment);
+	void *memory = MR_ORIGINAL(mr_aligned_allocate, ALIGNED_ALLOCATE)(bytes, alignment);
 	return end_allocation(is_told, cpu_name, memory, bytes);
 }
 
 void *mr_aligned_allocate_2(size_t bytes, size_t alignment)
 {
+	MAY_BE_UNWOUND();
 	bool is_told = enter();
-	void *memory = ORIGINAL(mr_aligned_allocate_2, ALIGNED_ALLOCATE_2)(bytes, alignment);
+	void *memory = MR_ORIGINAL(mr_aligned_allocate_2, ALIGNED_ALLOCATE_2)(bytes, alignment);
 	return end_allocation(is_told, cpu_name, memory, bytes);
 }
 
 void mr_aligned_free(void *memory)
 {
-	bool is_told = begin_free(cpu_name, memory);
-	ORIGINAL(mr_aligned_free, ALIGNED_FREE)(memory);
-	end_free(is_told);
+	MAY_BE_UNWOUND();
+	begin_free(cpu_name, memory);
+	MR_ORIGINAL(mr_aligned_free, ALIGNED_FREE)(memory);
+	leave();
 }
 
 void mr_aligned_free_size(void *memory, size_t alignment, size_t bytes)
 {
-	bool is_told = begin_free(cpu_name, memory);
-	ORIGINAL(mr_aligned_free_size, ALIGNED_FREE_SIZE)(memory, alignment, bytes);
-	end_free(is_told);
+	MAY_BE_UNWOUND();
+	begin_free(cpu_name, memory);
+	MR_ORIGINAL(mr_aligned_free_size, ALIGNED_FREE_SIZE)(memory, alignment, bytes);
+	leave();
 }
 
 void mr_aligned_free_size_2(void *memory, size_t bytes, size_t alignment)
 {
-	bool is_told = begin_free(cpu_name, memory);
-	ORIGINAL(mr_aligned_free_size_2, ALIGNED_FREE_SIZE_2)(memory, bytes, alignment);
-	end_free(is_told);
+	MAY_BE_UNWOUND();
+	begin_free(cpu_name, memory);
+	MR_ORIGINAL(mr_aligned_free_size_2, ALIGNED_FREE_SIZE_2)(memory, bytes, alignment);
+	leave();
 }

@@ -57,31 +57,18 @@ static uint32_t device_of(void *const *results, const int *result_count, void *s
 	return device;
 }
 
-/* A step is an execution of a function: of the one that has been executed most often. */
+/* A step is an execution of a function. */
 static void count_step(void *operation)
 {
-	enum {
-		FUNCTIONS = 256,
-	};
-	static _Atomic uint64_t counts[FUNCTIONS]; /* by name; two that meet there count together */
-	if (mr_likely(!mr_arena || !mr_arena->step_levels))
-		return;
 	void *own_status = original.new_status();
 	const char *name = original.name(operation, own_status);
-	uint32_t hash = 0;
+	uint64_t key = 0;
 	bool is_function = name && strncmp(name, "__", 2) == 0;
 	for (const char *at = name; is_function && *at; at++)
-		hash = hash * 31 + (uint8_t)*at;
+		key = key * 31 + (uint8_t)*at;
 	original.delete_status(own_status);
-	if (!is_function)
-		return;
-	static _Atomic uint64_t most;
-	uint64_t count =
-		atomic_fetch_add_explicit(&counts[hash % FUNCTIONS], 1, memory_order_relaxed);
-	if (count < atomic_load_explicit(&most, memory_order_relaxed))
-		return;
-	atomic_store_explicit(&most, count, memory_order_relaxed);
-	mr_steps_note(count);
+	if (is_function)
+		mr_steps_count(key);
 }
 
 EXPORTED execute_function TFE_Execute;
@@ -91,7 +78,7 @@ void TFE_Execute(void *operation, void **results, int *result_count, void *statu
 	execute_function *execute = atomic_load_explicit(&original.execute, memory_order_acquire);
 	if (mr_unlikely(!execute) && !(execute = prepare()))
 		return; /* cannot be: this is called in its place */
-	if (original.can_ask)
+	if (mr_steps_matter() && original.can_ask)
 		count_step(operation);
 	if (!mr_tensorflow_is_on() || !original.can_ask) {
 		execute(operation, results, result_count, status);

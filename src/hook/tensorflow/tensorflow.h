@@ -5,6 +5,7 @@
  *     traceme.c     its own tracing (TraceMe): every operation, executor run, iterator ... as it ends
  *     watcher.c     its activity watcher: device and inputs of each node, while the graph is being discovered
  *     eager.c       operations that the program executes one by one, with their actual devices
+ *     session.c     runs of sessions, which count as steps
  *     allocator.c   memory of the CPU allocator
  *
  * TensorFlow's libraries reach these symbols through their linkage tables, so a definition in a preloaded
@@ -21,12 +22,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hook/symbols.h"
 #include "record/recorder.h"
 
 extern atomic_bool mr_tensorflow_is_traced __attribute__((visibility("hidden")));
 
 /* The C++ name NAME as a C declaration, visible to TensorFlow. */
 #define MR_STAND_IN(name) __asm__(name) __attribute__((visibility("default")))
+
+/* The original of a function that stands in front of it: looked up once; several threads may do it at once, with the
+ * same result. It is there, as it is called by its name. */
+#define MR_ORIGINAL(function, symbol)                                                   \
+	({                                                                              \
+		static _Atomic(__typeof__(&function)) known;                            \
+		__typeof__(&function) original_ =                                       \
+			atomic_load_explicit(&known, memory_order_relaxed);             \
+		if (mr_unlikely(!original_)) {                                          \
+			original_ = (__typeof__(&function))mr_symbol_find(symbol);      \
+			atomic_store_explicit(&known, original_, memory_order_relaxed); \
+		}                                                                       \
+		original_;                                                              \
+	})
 
 struct mr_cxx_string {
 	const char *data;

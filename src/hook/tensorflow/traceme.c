@@ -23,6 +23,7 @@ enum {
 	TEXT_ROOM = 1024,    /* longer ones are written as they are */
 	TEXTS_MAX = 1 << 16, /* different ones; further ones are written as they are */
 	NUMBERS_MAX = 4,
+	DIGITS_THAT_FIT = 19, /* in 64 bits, whatever they are */
 };
 
 struct traceme_event {
@@ -87,12 +88,19 @@ void mr_tensorflow_switch(void)
 
 /* ---- texts -------------------------------------------------------------------------------------- */
 
+/* A text without its numbers: the event's own if there are none. */
 struct text {
-	char room[TEXT_ROOM];
+	const char *at;
 	size_t length;
 	uint64_t numbers[NUMBERS_MAX];
 	uint32_t number_count;
+	char room[TEXT_ROOM];
 };
+
+static bool is_digit(const char *at, const char *end)
+{
+	return at < end && *at >= '0' && *at <= '9';
+}
 
 /* A number from `at` on that fills the whole value; returns where it ends, or NULL. */
 static const char *read_number(const char *at, const char *end, uint64_t *ret_number)
@@ -100,7 +108,9 @@ static const char *read_number(const char *at, const char *end, uint64_t *ret_nu
 	bool is_negative = at < end && *at == '-';
 	const char *first = at + is_negative;
 	uint64_t number = 0;
-	for (at = first; at < end && *at >= '0' && *at <= '9'; at++)
+	for (at = first; is_digit(at, end) && at < first + DIGITS_THAT_FIT; at++)
+		number = number * 10 + (uint64_t)(*at - '0');
+	for (; is_digit(at, end); at++)
 		if (__builtin_mul_overflow(number, 10, &number) ||
 		    __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
 			return NULL;
@@ -117,27 +127,34 @@ static void append(struct text *text, const char *from, const char *to)
 	text->length += (size_t)(to - from);
 }
 
-/* Takes the numbers out of the metadata that begins at `at`; false if there are too many, or a value looks as if
- * one had been taken out. */
-static bool take_numbers(struct text *text, const char *at, const char *end)
+/* Takes the numbers out of the metadata; false if there are too many, or a value looks as if one had been taken
+ * out. */
+static bool take_numbers(struct text *text, const struct mr_cxx_string *from)
 {
-	const char *equals;
-	while ((equals = memchr(at, '=', (size_t)(end - at))) != NULL) {
+	const char *end = from->data + from->length;
+	const char *rest = from->data;
+	const char *value = memchr(rest, '#', from->length);
+	while (value && (value = memchr(value, '=', (size_t)(end - value))) != NULL) {
 		uint64_t number;
-		const char *behind = read_number(equals + 1, end, &number);
-		append(text, at, equals + 1);
-		at = equals + 1;
-		if (at < end && *at == '%')
+		const char *behind = read_number(++value, end, &number);
+		if (value < end && *value == '%')
 			return false;
 		if (!behind)
 			continue;
 		if (text->number_count == NUMBERS_MAX)
 			return false;
 		text->numbers[text->number_count++] = number;
+		append(text, rest, value);
 		text->room[text->length++] = '%';
-		at = behind;
+		value = rest = behind;
 	}
-	append(text, at, end);
+	if (text->number_count == 0) {
+		text->at = from->data;
+		text->length = from->length;
+		return true;
+	}
+	append(text, rest, end);
+	text->at = text->room;
 	return true;
 }
 
@@ -153,46 +170,40 @@ static uint32_t intern(const char *text, size_t length)
 	return mr_define_text(text, length);
 }
 
-static void write_with_metadata(const struct traceme_event *event, size_t name_length)
+static inline bool begins_with(const struct mr_cxx_string *text, const char *beginning)
 {
-	const char *name = event->name.data;
+	size_t length = strlen(beginning);
+	return text->length >= length && memcmp(text->data, beginning, length) == 0;
+}
+
+/* More than half of all events, told after every node: which nodes follow it, and how many of them are ready. The
+ * graph and the events of the nodes themselves say as much. */
+static inline bool is_superfluous(const struct mr_cxx_string *name)
+{
+	return begins_with(name, "ExecutorPropagateOutputs#") ||
+	       begins_with(name, "ExecutorState::ScheduleReady#");
+}
+
+static void write_event(const struct traceme_event *event)
+{
+	const struct mr_cxx_string *name = &event->name;
 	struct text text;
 	text.length = 0;
 	text.number_count = 0;
-	append(&text, name, name + name_length);
-	uint32_t id = take_numbers(&text, name + name_length, name + event->name.length)
-			      ? intern(text.room, text.length)
+	memset(text.numbers, 0, sizeof text.numbers);
+	if (is_superfluous(name))
+		return;
+	uint32_t id = name->length <= TEXT_ROOM && take_numbers(&text, name)
+			      ? intern(text.at, text.length)
 			      : 0;
-	for (uint32_t i = text.number_count; i < NUMBERS_MAX; i++)
-		text.numbers[i] = 0;
-	if (id == 0)
-		mr_emit_text(traceme_text, name, .start = event->start, .end = event->end);
+	if (mr_unlikely(id == 0))
+		mr_emit_text(traceme_text, name->data, .start = event->start, .end = event->end);
 	else if (text.number_count == 0)
 		mr_emit(traceme, .text = id, .start = event->start, .end = event->end);
 	else
 		mr_emit(traceme_numbers, .text = id, .start = event->start, .end = event->end,
 			.first = text.numbers[0], .second = text.numbers[1],
 			.third = text.numbers[2], .fourth = text.numbers[3]);
-}
-
-static void write_event(const struct traceme_event *event)
-{
-	const char *name = event->name.data;
-	size_t length = event->name.length;
-	const char *metadata = memchr(name, '#', length);
-	if (length > TEXT_ROOM) {
-		mr_emit_text(traceme_text, name, .start = event->start, .end = event->end);
-		return;
-	}
-	if (metadata) {
-		write_with_metadata(event, (size_t)(metadata - name));
-		return;
-	}
-	uint32_t id = intern(name, length);
-	if (id == 0)
-		mr_emit_text(traceme_text, name, .start = event->start, .end = event->end);
-	else
-		mr_emit(traceme, .text = id, .start = event->start, .end = event->end);
 }
 
 /* ---- in front of TraceMeRecorder ----------------------------------------------------------------- */
@@ -321,6 +332,11 @@ void mr_tensorflow_note_missing(void)
 	for (size_t i = 0; i < mr_countof(needed); i++)
 		if (!has_any(needed[i].names))
 			mr_define_event(MR_EVENT_hook_missing, NULL, 0, needed[i].loss);
+	/* Before 2.20 a variable of Python decides, which is the program's own. */
+	if (mr_symbol_find("PyInit__pywrap_traceme") &&
+	    !mr_symbol_find("_ZN3xla8profiler15traceme_enabledE"))
+		mr_define_event(MR_EVENT_hook_missing, NULL, 0,
+				"traceme_enabled: annotations made in Python are not traced");
 	if (mr_watcher_is_lost())
 		mr_define_event(
 			MR_EVENT_hook_missing, NULL, 0,

@@ -119,11 +119,21 @@ def devices():
 def session():
     tf.compat.v1.disable_eager_execution()
     fed = tf.compat.v1.placeholder(tf.float32, [4, 4], name="fed")
-    product = tf.matmul(fed, fed, name="squared")
+    scale = tf.compat.v1.Variable(2.0, name="scale")
+    product = tf.matmul(scale * fed, fed, name="squared")
     with tf.compat.v1.Session() as opened:
+        opened.run(scale.initializer)
         for i in range(5):
             result = opened.run(product, {fed: [[float(i)] * 4] * 4})
     show(result[0][0])
+
+
+def annotations():
+    step = make_step()
+    for i in range(5):
+        with tf.profiler.experimental.Trace("train", step_num=100 + i, _r=1):
+            loss = step()
+    show(loss)
 
 
 def exception():

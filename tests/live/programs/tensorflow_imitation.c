@@ -300,18 +300,46 @@ static void play_nodes(void)
 	run_node("last", "", 0, 2);
 }
 
-static void forbid_reading(void)
+/* From now on the kernel answers to some calls as it is told to, and to all others in another way. */
+static void filter_calls(const int *calls, size_t count, uint32_t answer, uint32_t otherwise)
 {
-	struct sock_filter filter[] = {
+	struct sock_filter filter[64] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+	unsigned short length = 1;
+	for (size_t i = 0; i < count; i++) {
+		filter[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+								(uint32_t)calls[i], 0, 1);
+		filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer);
+	}
+	filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, otherwise);
+	struct sock_fprog program = {length, filter};
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-		puts("cannot forbid");
+		puts("cannot filter");
+}
+
+/* The call by which the hook finds out what memory it may read. */
+static void forbid_reading(void)
+{
+	static const int calls[] = {SYS_rt_sigprocmask};
+	filter_calls(calls, 1, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
+}
+
+/* Nothing but what a program needs to compute with threads, and to say the result. */
+static void enter_sandbox(void)
+{
+	static const int calls[] = {
+		SYS_read,           SYS_write,       SYS_mmap,
+		SYS_munmap,         SYS_mprotect,    SYS_brk,
+		SYS_madvise,        SYS_futex,       SYS_rt_sigaction,
+		SYS_rt_sigprocmask, SYS_clone,       SYS_exit,
+		SYS_clock_gettime,  SYS_sched_yield, SYS_newfstatat,
+		SYS_rseq,           SYS_exit_group,  SYS_set_robust_list,
+		SYS_getpid,         SYS_gettid,      SYS_prctl,
+	};
+	filter_calls(calls, sizeof calls / sizeof *calls, SECCOMP_RET_ALLOW,
+		     SECCOMP_RET_KILL_PROCESS);
 }
 
 static void play_all(void)
@@ -328,6 +356,8 @@ void play(const char *scene)
 {
 	if (strcmp(scene, "forbidden") == 0)
 		forbid_reading();
+	if (strcmp(scene, "sandbox") == 0)
+		enter_sandbox();
 	if (strcmp(scene, "unknown") == 0)
 		run_node("node", "", 0, 3);
 	if (strcmp(scene, "profile") == 0)

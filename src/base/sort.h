@@ -3,8 +3,8 @@
  * Stable sorting of (key, index) pairs by key: how rows are put in order and percentiles are found.
  * Linear in the number of pairs; pairs that are in order already cost one look. And finding in what is sorted.
  */
-#ifndef MR_MODEL_SORT_H
-#define MR_MODEL_SORT_H
+#ifndef MR_BASE_SORT_H
+#define MR_BASE_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>

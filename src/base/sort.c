@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/sort.h"
+#include "base/sort.h"
 
 #include <stdbool.h>
 #include <string.h>

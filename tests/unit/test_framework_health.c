@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the trace's health says of a framework that was traced from the inside.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/framework_health.h"
+#include "hand_model.h"
+
+static struct mr_model *model;
+
+static int make_model(void **state)
+{
+	(void)state;
+	model = hand_model_start();
+	hand_node(0, 100, 200, "MatMul");
+	hand_model_load();
+	model->survey->event_counts[MR_EVENT_traceme_numbers] = 10;
+	return 0;
+}
+
+static int free_model(void **state)
+{
+	(void)state;
+	mr_model_free(model);
+	return 0;
+}
+
+static bool says(const char *words)
+{
+	struct mr_findings findings = {0};
+	struct mr_finding *finding = mr_findings_add(&findings, "health", "Trace health");
+	bool is_said = false;
+
+	assert_non_null(finding);
+	assert_int_equal(mr_tell_framework_health(model, &findings, finding), 0);
+	for (size_t i = 0; i < finding->sentences.count; i++)
+		is_said |= strstr(finding->sentences.items[i].text, words) != NULL;
+	mr_findings_free(&findings);
+	return is_said;
+}
+
+static void test_traced_from_the_first_step(void **state)
+{
+	(void)state;
+	assert_true(says("traced from its first step"));
+	assert_false(says("before it was traced"));
+}
+
+static void test_traced_later(void **state)
+{
+	(void)state;
+	model->manifest->first_step = 7;
+	assert_true(says("had executed often before it was traced"));
+	assert_false(says("from its first step"));
+	model->manifest->first_step = 0;
+	model->manifest->delay_ns = 1;
+	assert_true(says("had executed often before it was traced"));
+}
+
+static void test_no_framework(void **state)
+{
+	(void)state;
+	model->survey->event_counts[MR_EVENT_traceme_numbers] = 0;
+	assert_false(says("TensorFlow"));
+}
+
+/* Of nodes of a graph: those that a program executes by themselves have no run. */
+static void test_unknown_device(void **state)
+{
+	(void)state;
+	assert_false(says("the device is not known"));
+	model->node_executions.run[0] = 5;
+	assert_true(says("Of 1 of 1 executions of graph nodes the device is not known."));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_traced_from_the_first_step, make_model,
+						free_model),
+		cmocka_unit_test_setup_teardown(test_traced_later, make_model, free_model),
+		cmocka_unit_test_setup_teardown(test_no_framework, make_model, free_model),
+		cmocka_unit_test_setup_teardown(test_unknown_device, make_model, free_model),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
