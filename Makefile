@@ -11,7 +11,7 @@ export FUZZ_SECONDS KILLS
 # Who runs all of this through sudo wants it to stay root; `record` would become that user.
 unexport SUDO_UID SUDO_GID
 
-.PHONY: all demo soft test bench asan tsan fuzz doc format format-check install clean help
+.PHONY: all demo soft test tensorflow bench asan tsan fuzz doc format format-check install clean help
 
 all: $(BUILD)/build.ninja ## build into build/
 	@ninja -C $(BUILD)
@@ -29,8 +29,12 @@ soft: all ## build the software GPU, for which TensorFlow is fetched
 	@ninja -C $(BUILD) soft/millrace_soft.so
 
 test: ## everything CI checks; FUZZ_SECONDS=20 KILLS=200
-	@tools/setup build test frameworks
+	@tools/setup build test frameworks browser
 	@tools/run-tests
+
+tensorflow: ## the tests of traced TensorFlow, with each version that is supported
+	@tools/setup build test tensorflow
+	@tools/run-tests tensorflow
 
 asan: ## unit and stress tests with AddressSanitizer and UBSan
 	@tools/setup build test
@@ -45,7 +49,7 @@ fuzz: ## every fuzzer for FUZZ_SECONDS
 	@tools/run-tests fuzz
 
 bench: all ## the figures of bench/
-	@tools/setup build bench
+	@tools/setup build bench browser
 	@bench/run $(BUILD)
 
 doc: all ## renew doc/events.md and doc/tables.md

@@ -17,16 +17,6 @@ enum {
 	LOOKS = 51,
 };
 
-static uint64_t random_state = 1;
-
-static uint64_t next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
-
 /* Families of `depth` slices, each inside the one before it, in 1 µs and a little more. */
 static void generate(int64_t *start_ns, int64_t *duration_ns, uint32_t count, uint32_t depth)
 {
@@ -36,17 +26,10 @@ static void generate(int64_t *start_ns, int64_t *duration_ns, uint32_t count, ui
 		uint32_t level = row % depth;
 
 		if (level == 0)
-			ns += 1000 + (int64_t)(next_random() % 256);
+			ns += 1000 + (int64_t)(bench_random() % 256);
 		start_ns[row] = ns + 10 * level;
-		duration_ns[row] = 900 - 20 * (int64_t)level + (int64_t)(next_random() % 8);
+		duration_ns[row] = 900 - 20 * (int64_t)level + (int64_t)(bench_random() % 8);
 	}
-}
-
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
 }
 
 static void look(const struct mr_detail *detail, int64_t span_ns, int64_t whole_ns, uint32_t lane)
@@ -56,7 +39,7 @@ static void look(const struct mr_detail *detail, int64_t span_ns, int64_t whole_
 	uint64_t filled = 0;
 
 	for (uint32_t i = 0; i < LOOKS; i++) {
-		int64_t begin_ns = (int64_t)(next_random() % (uint64_t)(whole_ns - span_ns + 1));
+		int64_t begin_ns = (int64_t)(bench_random() % (uint64_t)(whole_ns - span_ns + 1));
 		uint64_t before_ns = bench_clock_ns(CLOCK_MONOTONIC);
 
 		filled += mr_detail_query(
@@ -65,9 +48,8 @@ static void look(const struct mr_detail *detail, int64_t span_ns, int64_t whole_
 			pixels);
 		taken_ns[i] = bench_clock_ns(CLOCK_MONOTONIC) - before_ns;
 	}
-	qsort(taken_ns, LOOKS, sizeof *taken_ns, compare);
 	printf("lane %u of 1/%" PRId64 ": %.3f ms, %" PRIu64 " pixels\n", lane, whole_ns / span_ns,
-	       (double)taken_ns[LOOKS / 2] / 1e6, filled / LOOKS);
+	       (double)bench_median(taken_ns, LOOKS) / 1e6, filled / LOOKS);
 }
 
 int main(int argc, char **argv)

@@ -43,3 +43,26 @@ uint32_t bench_number(const char *text)
 	}
 	return (uint32_t)value;
 }
+
+uint64_t bench_random(void)
+{
+	static uint64_t state = 1;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+uint64_t bench_median(uint64_t *values, size_t count)
+{
+	qsort(values, count, sizeof *values, compare);
+	return values[count / 2];
+}

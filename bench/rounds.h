@@ -35,6 +35,12 @@ static inline uint64_t bench_clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+/* The same numbers in every run. */
+uint64_t bench_random(void);
+
+/* Sorts the values. */
+uint64_t bench_median(uint64_t *values, size_t count);
+
 /* A number from the command line; ends the program if it is none. */
 uint32_t bench_number(const char *text);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large traces: loading and all analyses, opening them again, and looking at them from afar. bench/README.md
-explains it."""
+"""Large traces: loading and all analyses, opening them again, and looking at them from afar and in the viewer.
+bench/README.md explains it."""
 
 import os
 import re
@@ -16,7 +16,9 @@ from ratio import AtMost
 MILLION = 1000000
 MOST_RUNS = 5  # of ten seconds each
 SLICES = 100 * MILLION
+VIEWED = 12 * MILLION  # events, of which 10 million are slices
 DEPTHS = 1, 8
+LAYOUTS = {5000: 0.1, 50000: 1}  # nodes: seconds
 
 
 def measure(command):
@@ -70,4 +72,33 @@ def detail(context, _):
         looks = [float(look) / 1000 for look in re.findall(r"([\d.]+) ms", output)]
         rows += [judged(f"look at 10^8 slices, {depth} deep", "s", 0.008, [max(looks)]),
                  judged(f"index of them, {depth} deep, for a slice", "B", 1, [each])]
+    return rows
+
+
+def view(context, _):
+    trace = context.work / "view.mill"
+    run([context.program("big_trace"), VIEWED, trace])
+    run([context.program("view"), trace])  # saves the index
+    opened, screens, slowest = [], [], []
+    for _ in range(min(context.pairs, MOST_RUNS)):
+        output = run([context.program("view"), trace])
+        opened.append(float(re.search(r"opened in ([\d.]+) s", output)[1]))
+        *zooms, any_zoom = [float(each) / 1000 for each in re.findall(r"([\d.]+) ms", output)]
+        screens.append(any_zoom)
+        slowest.append(max(zooms))
+    shutil.rmtree(trace)
+    return [judged("view of 10^7 slices, index saved, until it answers", "s", 1, opened),
+            judged("a screen of it, any zoom", "s", 0.01, screens),
+            judged("a screen of it, slowest zoom", "s", 0.02, slowest)]
+
+
+def layout(context, _):
+    """Each line of the program: graph, edges, milliseconds, crossings, edges cut."""
+    rows = []
+    for nodes, limit in LAYOUTS.items():
+        runs = [run([context.program("layout"), nodes]).splitlines() for _ in range(min(context.pairs, MOST_RUNS))]
+        for lines in zip(*runs):
+            name = lines[0].split()[0]
+            taken = [float(line.split()[2]) / 1000 for line in lines]
+            rows.append(judged(f"layout of a {name} graph, {nodes} nodes", "s", limit, taken))
     return rows

@@ -66,5 +66,6 @@ extern const struct mr_command mr_command_record;
 extern const struct mr_command mr_command_report;
 extern const struct mr_command mr_command_snapshot;
 extern const struct mr_command mr_command_version;
+extern const struct mr_command mr_command_view;
 
 #endif

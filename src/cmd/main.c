@@ -14,6 +14,7 @@
 const struct mr_command *const mr_commands[] = {
 	&mr_command_record,
 	&mr_command_report,
+	&mr_command_view,
 	&mr_command_info,
 	&mr_command_query,
 	&mr_command_dump,

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cmd/new_file.h"
+#include "cmd/progress_line.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_argument.h"
 #include "report/report.h"
@@ -24,6 +26,17 @@ static uint32_t page_width(void)
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		return size.ws_col;
 	return PAGE_COLUMNS;
+}
+
+static int write_page(const struct mr_summary *summary, const struct mr_findings *findings,
+		      const char *path)
+{
+	struct mr_new_file file;
+	int result = mr_new_file_open(&file, path);
+
+	return result < 0 ? result
+			  : mr_new_file_close(&file,
+					      mr_report_print_html(summary, findings, file.stream));
 }
 
 static int print(const struct mr_model *model, struct mr_findings *findings,
@@ -46,6 +59,8 @@ static int print(const struct mr_model *model, struct mr_findings *findings,
 	}
 	if (result < 0)
 		return mr_fail_errno(-result, "sum up the trace");
+	if (presentation->html)
+		return write_page(&summary, findings, presentation->html);
 	if (presentation->json)
 		return mr_report_print_json(&summary, findings, brief, stdout);
 	mr_report_print_text(&summary, findings, &style, stdout);
@@ -59,6 +74,7 @@ static int analyse(const struct mr_model *model, const struct mr_presentation *p
 
 	for (mr_analysis *const *next = presentation->analyses; result == 0 && *next; next++)
 		result = (*next)(model, &findings);
+	mr_progress_line_stop();
 	if (result == 0)
 		result = print(model, &findings, presentation);
 	mr_findings_free(&findings);
@@ -72,9 +88,13 @@ int mr_present(int count, char **operands, const struct mr_presentation *present
 
 	signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
 	int result = mr_trace_argument(count, operands, &path);
+	mr_progress_line_start();
 	if (result == 0)
 		result = mr_model_load(path, &model);
 	if (result == 0 && presentation->part)
 		result = mr_part_find(model, presentation->part, &cut);
-	return result < 0 ? result : analyse(cut ? cut : model, presentation);
+	if (result == 0)
+		result = analyse(cut ? cut : model, presentation);
+	mr_progress_line_stop();
+	return result;
 }

@@ -10,13 +10,12 @@
 #include "analysis/analysis.h"
 #include "cmd/part.h"
 
-typedef int mr_analysis(const struct mr_model *model, struct mr_findings *findings);
-
 struct mr_presentation {
 	mr_analysis *const *analyses;       /* ended by NULL */
 	const struct mr_part_options *part; /* NULL: the whole trace */
 	bool json;
-	bool brief; /* say little of what is fine, and in JSON the answers first */
+	bool brief;       /* say little of what is fine, and in JSON the answers first */
+	const char *html; /* file that becomes a page; NULL: text or JSON is printed */
 };
 
 int mr_present(int count, char **operands, const struct mr_presentation *presentation);

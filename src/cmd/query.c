@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cmd/command.h"
+#include "cmd/progress_line.h"
 #include "cmd/trace_argument.h"
 #include "query/describe.h"
 
@@ -61,8 +62,10 @@ static int query_trace(int count, char **operands, const char *sql)
 	mr_auto(query) struct mr_query *query = NULL;
 	int result = mr_trace_argument(count, operands, &path);
 
+	mr_progress_line_start();
 	if (result == 0)
 		result = mr_model_load(path, &model);
+	mr_progress_line_stop();
 	if (result == 0)
 		result = mr_query_open(model, &query);
 	if (result < 0)

@@ -7,11 +7,13 @@
 
 static struct {
 	bool json;
+	const char *html;
 	struct mr_part_options part;
 } given = {.part = MR_WHOLE_TRACE};
 
 static const struct mr_option options[] = {
 	MR_FLAG(0, "json", &given.json, "print JSON"),
+	MR_STRING(0, "html", &given.html, "FILE", "write a page for a browser; - is stdout"),
 	MR_INTEGER(0, "step", &given.part.step, "N", "only this step"),
 	MR_DURATION(0, "from", &given.part.from_ns, "TIME", "only from this time of the trace on"),
 	MR_DURATION(0, "to", &given.part.to_ns, "TIME", "only until this time of the trace"),
@@ -23,6 +25,7 @@ static const struct mr_option options[] = {
 static const struct mr_example examples[] = {
 	{"millrace report", "the newest trace in this folder"},
 	{"millrace report --json", "the same, complete, for programs"},
+	{"millrace report --html report.html", "as a page to open, send or print"},
 	{"millrace report --step 3", "of the step that the program calls 3"},
 	{"millrace report --from 1ms --to 2.5ms", "of a part of the time"},
 	{0},
@@ -30,26 +33,11 @@ static const struct mr_example examples[] = {
 
 static int run(int count, char **operands)
 {
-	static mr_analysis *const analyses[] = {
-		mr_analyse_health,
-		mr_analyse_devices,
-		mr_analyse_idle,
-		mr_analyse_critical_path,
-		mr_analyse_device_operations,
-		mr_analyse_calls,
-		mr_analyse_operations,
-		mr_analyse_latency,
-		mr_analyse_steps,
-		mr_analyse_memory,
-		mr_analyse_threads,
-		mr_analyse_waits,
-		mr_analyse_preemption,
-		mr_analyse_system_calls,
-		mr_analyse_input_output,
-		mr_analyse_overview,
-		NULL,
-	};
+	static mr_analysis *const analyses[] = {mr_analyse_all, NULL};
 
+	if (given.json && given.html)
+		return mr_command_misused(&mr_command_report,
+					  "--json and --html exclude each other");
 	if (given.part.step != MR_NOT_GIVEN &&
 	    (given.part.from_ns != MR_NOT_GIVEN || given.part.to_ns != MR_NOT_GIVEN))
 		return mr_command_misused(&mr_command_report,
@@ -57,8 +45,9 @@ static int run(int count, char **operands)
 	if (given.part.to_ns == 0 ||
 	    (given.part.from_ns != MR_NOT_GIVEN && given.part.from_ns >= given.part.to_ns))
 		return mr_command_misused(&mr_command_report, "--from is not before --to");
-	return mr_present(count, operands,
-			  &(struct mr_presentation){analyses, &given.part, given.json, true});
+	return mr_present(
+		count, operands,
+		&(struct mr_presentation){analyses, &given.part, given.json, true, given.html});
 }
 
 const struct mr_command mr_command_report = {
@@ -74,6 +63,8 @@ const struct mr_command mr_command_report = {
 		       "Self time is an operation's time without the operations nested in it; the "
 		       "self times "
 		       "sum to the whole. Percentiles are exact.\n\n"
+		       "With --html all of it goes into a page for a browser that needs neither "
+		       "network nor server.\n\n"
 		       "With --step, --from, --to and --process only a part of the trace is looked "
 		       "at: what reaches out of it counts as far as it lies inside. A TIME is "
 		       "counted from the begin of the trace: 250ms, 1.5s, 10 (seconds), 2m. Steps "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "query/lookup.h"
 
-#include "model/sort.h"
+#include "base/sort.h"
 
 int mr_lookup_make(const struct mr_relation *relation, const struct mr_field *field,
 		   uint32_t **ret_rows)

@@ -39,6 +39,10 @@ static void print_column(const struct mr_finding_table *table, uint32_t column,
 	mr_json_string(json, "unit", unit_name(desc->unit));
 	if (desc->flags & MR_COLUMN_BREAKDOWN)
 		mr_json_int(json, "whole", table->wholes[column]);
+	if (desc->flags & MR_COLUMN_SUM)
+		mr_json_bool(json, "is_sum", true);
+	if (desc->flags & MR_COLUMN_DATA)
+		mr_json_bool(json, "is_data", true);
 	mr_json_end_object(json);
 }
 
@@ -62,8 +66,11 @@ static void print_row(const struct mr_finding_table *table, uint32_t row, struct
 	mr_json_end_object(json);
 }
 
-static void print_table(const struct mr_finding_table *table, struct mr_json *json)
+static void print_table(const struct mr_finding_table *table, uint32_t max_rows,
+			struct mr_json *json)
 {
+	uint32_t row_count = mr_min(table->row_count, max_rows);
+
 	mr_json_begin_object(json, NULL);
 	mr_json_string(json, "id", table->id);
 	mr_json_string(json, "title", table->title);
@@ -72,9 +79,11 @@ static void print_table(const struct mr_finding_table *table, struct mr_json *js
 		print_column(table, column, json);
 	mr_json_end_array(json);
 	mr_json_begin_array(json, "rows");
-	for (uint32_t row = 0; row < table->row_count; row++)
+	for (uint32_t row = 0; row < row_count; row++)
 		print_row(table, row, json);
 	mr_json_end_array(json);
+	if (row_count < table->row_count)
+		mr_json_uint(json, "left_out", table->row_count - row_count);
 	mr_json_end_object(json);
 }
 
@@ -104,7 +113,7 @@ static void print_sentences(const struct mr_finding *finding, struct mr_json *js
 	mr_json_end_array(json);
 }
 
-static void print_finding(const struct mr_finding *finding, struct mr_json *json)
+static void print_finding(const struct mr_finding *finding, uint32_t max_rows, struct mr_json *json)
 {
 	mr_json_begin_object(json, NULL);
 	mr_json_string(json, "id", finding->id);
@@ -113,7 +122,7 @@ static void print_finding(const struct mr_finding *finding, struct mr_json *json
 	print_sentences(finding, json);
 	mr_json_begin_array(json, "tables");
 	for (size_t i = 0; i < finding->tables.count; i++)
-		print_table(finding->tables.items[i], json);
+		print_table(finding->tables.items[i], max_rows, json);
 	mr_json_end_array(json);
 	mr_json_begin_array(json, "evidence");
 	for (size_t i = 0; i < finding->evidence.count; i++)
@@ -216,6 +225,8 @@ static void print_critical_path(const struct mr_findings *findings, struct mr_js
 		mr_json_begin_object(json, NULL);
 		print_cell(shares, row, "level", "level", json);
 		print_cell(shares, row, "what", "what", json);
+		print_cell(shares, row, "cause", "cause", json);
+		print_cell(shares, row, "culprit", "culprit", json);
 		print_cell(shares, row, "time_ns", "ns", json);
 		mr_json_end_object(json);
 	}
@@ -223,15 +234,31 @@ static void print_critical_path(const struct mr_findings *findings, struct mr_js
 	mr_json_end_object(json);
 }
 
-static void print_answers(const struct mr_findings *findings, struct mr_json *json)
+/* Lists are the rows of tables over again. */
+static void print_lists(const struct mr_findings *findings, struct mr_json *json)
 {
-	print_health(findings, json);
-	print_devices(findings, json);
-	print_critical_path(findings, json);
 	print_rows(findings, "steps", "steps", "steps", NULL, NULL, json);
 	print_rows(findings, "ops", "operations", "by_node", NULL, NULL, json);
 	print_rows(findings, "kernels", "device_operations", "by_name", "kind", "kernel", json);
 	print_rows(findings, "calls", "calls", "by_name", NULL, NULL, json);
+}
+
+enum answers {
+	NO_ANSWERS,
+	ANSWERS_WITHOUT_LISTS,
+	ALL_ANSWERS,
+};
+
+static void print_answers(const struct mr_findings *findings, enum answers answers,
+			  struct mr_json *json)
+{
+	if (answers == NO_ANSWERS)
+		return;
+	print_health(findings, json);
+	print_devices(findings, json);
+	print_critical_path(findings, json);
+	if (answers == ALL_ANSWERS)
+		print_lists(findings, json);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------ */
@@ -257,32 +284,46 @@ static void print_window(const struct mr_summary *summary, struct mr_json *json)
 	mr_json_end_object(json);
 }
 
+static int print_all(const struct mr_summary *summary, const struct mr_findings *findings,
+		     enum answers answers, uint32_t max_rows, struct mr_json *json)
+{
+	mr_json_begin_object(json, NULL);
+	mr_json_string(json, "millrace", MR_VERSION);
+	mr_json_string(json, "trace", summary->path);
+	mr_json_string(json, "command", summary->command);
+	mr_json_string(json, "host", summary->host);
+	mr_json_int(json, "started_realtime_ns", summary->started_realtime_ns);
+	mr_json_int(json, "wall_ns", summary->wall_ns);
+	print_exit(summary, json);
+	mr_json_uint(json, "processes", summary->process_count);
+	mr_json_uint(json, "threads", summary->thread_count);
+	mr_json_uint(json, "events", summary->event_count);
+	mr_json_uint(json, "event_bytes", summary->event_bytes);
+	mr_json_int(json, "first_ns", summary->first_ns);
+	print_window(summary, json);
+	print_answers(findings, answers, json);
+	mr_json_begin_array(json, "findings");
+	for (size_t i = 0; i < findings->list.count; i++)
+		print_finding(findings->list.items[i], max_rows, json);
+	mr_json_end_array(json);
+	mr_json_end_object(json);
+	return mr_json_finish(json);
+}
+
 int mr_report_print_json(const struct mr_summary *summary, const struct mr_findings *findings,
 			 bool answers, FILE *file)
 {
 	struct mr_json json;
 
 	mr_json_start(&json, file, MR_JSON_INDENTED);
-	mr_json_begin_object(&json, NULL);
-	mr_json_string(&json, "millrace", MR_VERSION);
-	mr_json_string(&json, "trace", summary->path);
-	mr_json_string(&json, "command", summary->command);
-	mr_json_string(&json, "host", summary->host);
-	mr_json_int(&json, "started_realtime_ns", summary->started_realtime_ns);
-	mr_json_int(&json, "wall_ns", summary->wall_ns);
-	print_exit(summary, &json);
-	mr_json_uint(&json, "processes", summary->process_count);
-	mr_json_uint(&json, "threads", summary->thread_count);
-	mr_json_uint(&json, "events", summary->event_count);
-	mr_json_uint(&json, "event_bytes", summary->event_bytes);
-	mr_json_int(&json, "first_ns", summary->first_ns);
-	print_window(summary, &json);
-	if (answers)
-		print_answers(findings, &json);
-	mr_json_begin_array(&json, "findings");
-	for (size_t i = 0; i < findings->list.count; i++)
-		print_finding(findings->list.items[i], &json);
-	mr_json_end_array(&json);
-	mr_json_end_object(&json);
-	return mr_json_finish(&json);
+	return print_all(summary, findings, answers ? ALL_ANSWERS : NO_ANSWERS, UINT32_MAX, &json);
+}
+
+int mr_report_print_short_json(const struct mr_summary *summary, const struct mr_findings *findings,
+			       uint32_t max_rows, FILE *file)
+{
+	struct mr_json json;
+
+	mr_json_start(&json, file, MR_JSON_ONE_LINE);
+	return print_all(summary, findings, ANSWERS_WITHOUT_LISTS, max_rows, &json);
 }

@@ -26,6 +26,15 @@ void mr_report_print_text(const struct mr_summary *summary, const struct mr_find
 int mr_report_print_json(const struct mr_summary *summary, const struct mr_findings *findings,
 			 bool answers, FILE *file);
 
+/* The same on one line, for a page that is kept small: of answers no lists, of longer tables only the
+ * first rows and `left_out`. */
+int mr_report_print_short_json(const struct mr_summary *summary, const struct mr_findings *findings,
+			       uint32_t max_rows, FILE *file);
+
+/* One page that opens from a disk and needs nothing else (html.c). */
+int mr_report_print_html(const struct mr_summary *summary, const struct mr_findings *findings,
+			 FILE *file);
+
 /* One table, indented by two columns. */
 void mr_finding_table_print(const struct mr_finding_table *table, const struct mr_text_style *style,
 			    FILE *file);

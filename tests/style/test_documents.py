@@ -94,7 +94,10 @@ class Documents(unittest.TestCase):
             self.assertEqual(long_lines, [], command)
 
     def run_example(self, example):
-        environment = {**os.environ, "PATH": f"{BUILD}:{BUILD}/examples:{os.environ['PATH']}"}
+        if example.startswith("millrace view"):  # it is for the reader to end
+            example = f"timeout --preserve-status -s INT 2 {example}"
+        environment = {**os.environ, "PATH": f"{BUILD}:{BUILD}/examples:{os.environ['PATH']}",
+                       "BROWSER": "true"}
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             trace = pathlib.Path(self.folder) / "example.mill"
             if trace.exists():

@@ -24,7 +24,8 @@ BELOW = {
     "analysis": ["model"],
     "report": ["analysis"],
     "export": ["analysis"],
-    "serve": ["analysis"],
+    "layout": ["base"],
+    "serve": ["query", "layout"],
     "query": ["report"],
     "cmd": ["query", "report", "export", "serve", "launch"],
 }

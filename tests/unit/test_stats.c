@@ -13,8 +13,8 @@
 
 #include "analysis/statistics.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "model/nesting.h"
-#include "model/sort.h"
 #include "model/table.h"
 #include "trace_writer.h"
 

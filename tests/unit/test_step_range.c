@@ -48,6 +48,30 @@ static void note_third(void)
 	mr_steps_note(3);
 }
 
+/* Calls of what is called most often are steps; first of all tests, as long as nothing is marked ... */
+static void test_calls(void **state)
+{
+	const uint64_t once = 1, often = 2;
+
+	(void)state;
+	mr_steps_count(once);
+	for (uint64_t call = 0; call < 10; call++) {
+		bool is_in = call >= 3 && call <= 5;
+		mr_steps_count(often);
+		assert_levels(MR_LEVEL_core | (is_in ? MR_LEVEL_dataflow : 0));
+	}
+}
+
+/* ... unless the program marks its own. */
+static void test_marks_come_before_calls(void **state)
+{
+	(void)state;
+	mr_steps_note(0);
+	for (uint64_t call = 0; call < 5; call++)
+		mr_steps_count(1);
+	assert_levels(MR_LEVEL_core);
+}
+
 static void test_range(void **state)
 {
 	(void)state;
@@ -98,6 +122,9 @@ static void test_a_forked_child_may_be_the_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_calls, attach, test_arena_detach),
+		cmocka_unit_test_setup_teardown(test_marks_come_before_calls, attach,
+						test_arena_detach),
 		cmocka_unit_test_setup_teardown(test_range, attach, test_arena_detach),
 		cmocka_unit_test_setup_teardown(test_without_range, attach, test_arena_detach),
 		cmocka_unit_test_setup_teardown(test_recording_has_ended, attach,

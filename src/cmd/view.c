@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * millrace view: the trace in a browser.
+ *
+ * Signals that end it are blocked in all threads and waited for by this one.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "cmd/browser.h"
+#include "cmd/command.h"
+#include "cmd/progress_line.h"
+#include "cmd/trace_argument.h"
+#include "serve/server.h"
+
+enum {
+	AT_ONCE_MS = 100, /* what fails in this time was never served */
+	LOOK_MS = 100,    /* at the loading, until it ends */
+};
+
+static struct {
+	uint64_t port;
+	bool no_open;
+} given;
+
+static const struct mr_option options[] = {
+	MR_INTEGER(0, "port", &given.port, "N",
+		   "serve on this port; 0, the default: any that is free"),
+	MR_FLAG(0, "no-open", &given.no_open, "open no browser, only print the address"),
+	{0},
+};
+
+static const struct mr_example examples[] = {
+	{"millrace view", "the newest trace in this folder"},
+	{"millrace view --no-open", "on a machine without a display"},
+	{0},
+};
+
+/* Hints are for people. */
+static void hint(const char *text)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "millrace: %s\n", text);
+}
+
+static void open_browser(const char *url)
+{
+	char text[256];
+
+	if (!given.no_open && mr_browser_open(url) < 0) {
+		snprintf(text, sizeof text, "no browser was opened: %s", mr_error_text());
+		hint(text);
+	}
+	hint("Ctrl-C ends the viewer");
+}
+
+/* The signals that end us. One that is ignored, as by nohup, stays so. */
+static sigset_t block_signals(void)
+{
+	struct sigaction hangup;
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaction(SIGHUP, NULL, &hangup);
+	if (hangup.sa_handler != SIG_IGN)
+		sigaddset(&signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	return signals;
+}
+
+/* The trace's files are mapped: deleting them does no harm, but what is cut off a file is gone. */
+static void on_bus_error(int number)
+{
+	static const char text[] =
+		"millrace: a file of the trace became shorter while it was read\n";
+
+	(void)number;
+	(void)!write(STDERR_FILENO, text, sizeof text - 1);
+	_exit(MR_EXIT_FAILURE);
+}
+
+/* Returns whether a signal came before the loading ended. */
+static bool is_ended_while_loading(struct mr_loading *loading, const sigset_t *signals)
+{
+	const struct timespec period = {.tv_nsec = LOOK_MS * 1000000};
+
+	while (mr_loading_wait(loading, 0) == -ETIMEDOUT)
+		if (sigtimedwait(signals, NULL, &period) > 0)
+			return true;
+	return false;
+}
+
+/* From when there is an address; returns the exit status. If the trace cannot be loaded, the page shows why. */
+static int serve(struct mr_server *server, struct mr_loading *loading, const sigset_t *signals)
+{
+	int status = 0;
+
+	printf("%s\n", mr_server_url(server));
+	fflush(stdout);
+	open_browser(mr_server_url(server));
+	bool is_ended = is_ended_while_loading(loading, signals);
+	mr_progress_line_stop();
+	int result = mr_loading_wait(loading, 0);
+	if (result < 0 && result != -ETIMEDOUT) {
+		fprintf(stderr, "millrace: %s\n", mr_error_text());
+		status = MR_EXIT_FAILURE;
+	}
+	while (!is_ended) /* being stopped and continued interrupts the waiting */
+		is_ended = sigwaitinfo(signals, NULL) > 0;
+	if (mr_server_stop(server) < 0)
+		_exit(status); /* there is nothing to be saved */
+	return status;
+}
+
+static int load_and_serve(const char *path)
+{
+	mr_auto(loading) struct mr_loading *loading = NULL;
+	mr_auto(server) struct mr_server *server = NULL;
+	sigset_t signals = block_signals();
+	int result = mr_server_open((uint16_t)given.port, &server);
+
+	if (result == 0)
+		result = mr_loading_start(path, &loading);
+	if (result < 0)
+		return result;
+	mr_progress_line_start();
+	result = mr_loading_wait(loading, AT_ONCE_MS);
+	if (result == 0 || result == -ETIMEDOUT)
+		result = mr_server_start(server, loading);
+	if (result == 0)
+		result = serve(server, loading, &signals);
+	mr_progress_line_stop();
+	return result;
+}
+
+static int run(int count, char **operands)
+{
+	mr_auto(free) char *path = NULL;
+
+	if (given.port > UINT16_MAX)
+		return mr_command_misused(&mr_command_view, "--port: is not from 0 to %d",
+					  UINT16_MAX);
+	int result = mr_trace_argument(count, operands, &path);
+	if (result < 0)
+		return result;
+	signal(SIGPIPE, SIG_IGN); /* a reader that goes away is no reason to end */
+	signal(SIGBUS, on_bus_error);
+	return load_and_serve(path);
+}
+
+const struct mr_command mr_command_view = {
+	.name = "view",
+	.summary = "look at the trace in a browser",
+	.operands = "[TRACE]",
+	.description = "Serves the viewer on this machine, 127.0.0.1, prints its address and opens "
+		       "it in the browser. The address holds a random token: who does not know it "
+		       "sees nothing. Ctrl-C ends it.\n\n"
+		       "TRACE is a trace folder, or a trace of PyTorch's profiler or any other in "
+		       "the Chrome format; it defaults to the newest *.mill in the current folder.",
+	.options = options,
+	.examples = examples,
+	.run = run,
+	.operands_max = 1,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace being loaded by a thread of its own, so that the viewer's page is there at once and shows how far
+ * it is.
+ *
+ *     LOADING ──► READY      the view stays until mr_loading_free()
+ *        └──────► FAILED     with the chain of causes
+ *
+ * Any thread may look. The loading cannot be broken off: mr_loading_free() waits for its end.
+ */
+#ifndef MR_SERVE_LOADING_H
+#define MR_SERVE_LOADING_H
+
+#include <stdio.h>
+
+#include "serve/view.h"
+
+struct mr_loading;
+
+int mr_loading_start(const char *path, struct mr_loading **ret_loading);
+void mr_loading_free(struct mr_loading *loading);
+
+/* 0 once the trace is loaded, -ETIMEDOUT if it is not after `patience_ms`, or what it failed with, and the causes. */
+int mr_loading_wait(struct mr_loading *loading, int patience_ms);
+
+/* -EAGAIN with a cause if it is not loaded. */
+int mr_loading_view(struct mr_loading *loading, struct mr_view **ret_view);
+
+/* The state as JSON: {"state", "what", "done", "total", "error"}. */
+int mr_loading_print(struct mr_loading *loading, FILE *file);
+
+static inline void mr_cleanup_loading(struct mr_loading **loading)
+{
+	mr_loading_free(*loading);
+}
+
+#endif

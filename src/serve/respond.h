@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * HTTP responses of the viewer's server: a file of the page, an endpoint's answer, a word to a person.
+ *
+ * All forbid the page to load anything from elsewhere, and other pages to show or read it. MHD_NO, which ends
+ * the connection, is returned without memory.
+ */
+#ifndef MR_SERVE_RESPOND_H
+#define MR_SERVE_RESPOND_H
+
+#include <microhttpd.h>
+
+#include "report/assets.h"
+#include "serve/loading.h"
+#include "serve/request.h"
+
+/* A short text. */
+enum MHD_Result mr_respond_text(struct MHD_Connection *connection, unsigned int status,
+				const char *text);
+
+enum MHD_Result mr_respond_redirect(struct MHD_Connection *connection, const char *location);
+
+/* 304 where the browser has it. */
+enum MHD_Result mr_respond_asset(struct MHD_Connection *connection, const struct mr_asset *asset);
+
+/* What api/NAME answers to the request. */
+enum MHD_Result mr_respond_answer(struct MHD_Connection *connection, struct mr_loading *loading,
+				  const char *name, const struct mr_request *request);
+
+#endif

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the viewer share: a server, a real Chromium, and an eye on everything that must not
+happen — errors on the console, rejected promises, requests to anywhere but the server.
+
+    class Tabs(browser.ViewerTest):
+        def test_opens(self):
+            page = self.open(self.pipeline())
+            page.get_by_role("tab", name="Timeline").click()
+
+Playwright lives in an environment of its own (tools/browser): importing this module goes on there.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
+BUILD = pathlib.Path(os.environ["BUILD_DIR"])
+MILLRACE = os.environ["MILLRACE"]
+SKIPPED = 77
+PATIENCE_MS = 20_000
+
+
+def skip(reason):
+    print(f"skipped: {reason}", flush=True)
+    sys.exit(SKIPPED)
+
+
+def enter_environment():
+    """Goes on with the Python that has playwright."""
+    found = subprocess.run([SOURCE / "tools/browser"], capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        skip(found.stderr.strip())
+    if not shutil.which("chromium"):
+        skip("there is no chromium: run tools/setup browser")
+    folder = found.stdout.strip()
+    if not sys.prefix.startswith(folder):
+        python = os.path.join(folder, "bin/python")
+        os.execv(python, [python, *sys.argv])
+
+
+enter_environment()
+
+from playwright.sync_api import sync_playwright  # noqa: E402  (only there in the environment)
+
+
+class Server:
+    """`millrace view` of a trace."""
+
+    def __init__(self, trace, *options):
+        self.process = subprocess.Popen([MILLRACE, "view", "--no-open", *options, str(trace)],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+        if not self.url:
+            raise RuntimeError(f"millrace view says: {self.process.communicate(timeout=10)[1]}")
+
+    def stop(self):
+        """Ends it as Ctrl-C does; returns its status and what it said."""
+        self.process.send_signal(2)
+        _, said = self.process.communicate(timeout=20)
+        return self.process.returncode, said
+
+
+class ViewerTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.resources = contextlib.ExitStack()
+        cls.folder = pathlib.Path(cls.resources.enter_context(tempfile.TemporaryDirectory()))
+        cls.servers = {}
+        playwright = cls.resources.enter_context(sync_playwright())
+        # As root Chromium runs only without its sandbox.
+        cls.chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        cls.resources.callback(cls.chromium.close)
+
+    @classmethod
+    def tearDownClass(cls):
+        ends = [server.stop() for server in cls.servers.values()]
+        cls.resources.close()
+        for status, said in ends:
+            assert status == 0 and not said, f"millrace view ended with {status}: {said}"
+
+    def setUp(self):
+        self.problems = []
+        self.contexts = []
+
+    def tearDown(self):
+        for context in self.contexts:
+            context.close()
+        self.assertEqual([], self.problems)
+
+    # ---- traces ----
+
+    @classmethod
+    def pipeline(cls):
+        """A real recording, with all levels that are permitted here."""
+        trace = cls.folder / "pipeline.mill"
+        if not trace.exists():
+            subprocess.run([MILLRACE, "record", "-o", trace, "--", BUILD / "examples/pipeline"], check=True,
+                           capture_output=True, timeout=60)
+        return trace
+
+    @classmethod
+    def simulated(cls, seed, *options):
+        """A trace of a simulated program, and the truth about it."""
+        trace = cls.folder / f"simulated-{'-'.join([str(seed), *options])}.mill"
+        truth = trace.with_suffix(".json")
+        if not trace.exists():
+            truth.write_bytes(subprocess.run([BUILD / "tests/simulate", str(seed), trace, *options], check=True,
+                                             capture_output=True, timeout=60).stdout)
+        return trace, json.loads(truth.read_text())
+
+    def query(self, trace, sql):
+        """Rows of `millrace query`, as dictionaries."""
+        done = subprocess.run([MILLRACE, "query", "--format", "json", trace, sql], check=True, capture_output=True,
+                              text=True, timeout=60)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    # ---- pages ----
+
+    def serve(self, trace):
+        if trace not in self.servers:
+            self.servers[trace] = Server(trace)
+        return self.servers[trace]
+
+    def open(self, trace, fragment="", width=1400, height=900, **options):
+        """A page on the trace, loaded, in a context of its own."""
+        url = self.serve(trace).url
+        context = self.chromium.new_context(viewport={"width": width, "height": height}, **options)
+        self.contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        self.watch(page, url)
+        page.goto(url + fragment)
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    def watch(self, page, url):
+        origin = "/".join(url.split("/")[:3]) + "/"
+        page.on("pageerror", lambda error: self.problems.append(f"uncaught: {error}"))
+        page.on("console", lambda message: message.type in ("error", "warning") and
+                self.problems.append(f"console: {message.text}"))
+        page.on("request", lambda request: request.url.startswith((origin, "data:", "blob:")) or
+                self.problems.append(f"request to {request.url}"))

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The dataflow graph: what is drawn where the server says, scopes that open, selection both ways, keys."""
+
+import json
+import pathlib
+import re
+import subprocess
+import unittest
+import urllib.request
+
+import browser
+
+
+def graph_of(url, **parameters):
+    query = "&".join(f"{name}={value}" for name, value in parameters.items())
+    with urllib.request.urlopen(f"{url}api/graph?{query}") as answer:
+        return json.load(answer)
+
+
+class Graph(browser.ViewerTest):
+    @classmethod
+    def scoped(cls, *arguments):
+        """A trace of scoped.c."""
+        trace = cls.folder / f"scoped{'-'.join(arguments)}.mill"
+        if not trace.exists():
+            program = cls.folder / "scoped"
+            subprocess.run(["cc", f"-I{browser.SOURCE}/include", "-o", program,
+                            pathlib.Path(__file__).with_name("scoped.c")], check=True, timeout=60)
+            subprocess.run([browser.MILLRACE, "record", "-o", trace, "--levels", "dataflow", "--", program, *arguments],
+                           check=True, capture_output=True, timeout=60)
+        return trace
+
+    def show(self, trace, fragment="#view=graph&graph=1"):
+        page = self.open(trace, fragment)
+        page.locator("#graph-status", has_text=re.compile(".")).wait_for()
+        return page
+
+    def place(self, page, item):
+        """The middle of an item on the screen, by where the URL says the graph is looked at from."""
+        page.wait_for_url(re.compile("[#&]at="))
+        page.wait_for_timeout(350)  # the URL follows a little later
+        x, y, scale = map(float, re.search(r"[#&]at=([^&]*)", page.url)[1].split(","))
+        box = page.locator("canvas.graph-canvas").bounding_box()
+        # Of a box its upper border, below which others stand.
+        middle = item["y"] + (4 if item["is_open"] else item["height"] / 2)
+        return (box["x"] + box["width"] / 2 + (item["x"] + item["width"] / 2 - x) * scale,
+                box["y"] + box["height"] / 2 + (middle - y) * scale)
+
+    def named(self, graph, name):
+        return next(item for item in graph["nodes"] if item["name"] == name)
+
+    def wait_for_status(self, page, text):
+        page.locator("#graph-status", has_text=text).wait_for()
+
+    def test_answer_says_what_the_program_described(self):
+        trace = self.scoped()
+        graph = graph_of(self.serve(trace).url, graph=1)
+        parents = {item["name"]: item["parent"] for item in graph["nodes"]}
+        model, dense = self.named(graph, "model"), self.named(graph, "model/dense")
+        self.assertEqual({"model/dense/MatMul", "model/dense/BiasAdd", "model/dense/Relu"},
+                         {name for name, parent in parents.items() if parent == dense["id"]})
+        self.assertEqual((5, 3, model["id"]), (model["children"], dense["children"], dense["parent"]))
+        inputs = self.named(graph, "input_0")
+        self.assertEqual((6, "Input", 0), (inputs["children"], inputs["type"], inputs["count"]))
+        rows = self.query(trace, "select node_name, count(*) as count, sum(duration_ns) as total, sum(self_ns) as self "
+                                 "from node_executions group by 1")
+        self.assertEqual({row["node_name"]: (row["count"], row["total"], row["self"]) for row in rows},
+                         {item["name"]: (item["count"], item["total_ns"], item["self_ns"])
+                          for item in graph["nodes"] if item["node"] and item["count"]})
+        self.assertEqual(sum(row["self"] for row in rows if row["node_name"].startswith("model/")), model["self_ns"])
+        edges = {(edge["from"], edge["to"]): edge for edge in graph["edges"]}
+        self.assertEqual(1, edges[self.named(graph, "model/dense/Relu")["id"],
+                                  self.named(graph, "model/loss/Sum")["id"]]["count"])
+        self.assertEqual(6, edges[inputs["id"], self.named(graph, "model/dense/MatMul")["id"]]["count"])
+        self.assertTrue(all(edge["bytes"] is None and edge["kind"] == "data" for edge in graph["edges"]))
+
+    def test_click_selects_everywhere(self):
+        trace = self.scoped()
+        page = self.show(trace)
+        relu = self.named(graph_of(self.serve(trace).url, graph=1), "model/dense/Relu")
+        page.mouse.click(*self.place(page, relu))
+        page.wait_for_url(re.compile(rf"select=node:{relu['node']}(&|$)"))
+        self.wait_for_status(page, "model/dense/Relu · Relu · CPU:0 · 5 executions")
+        page.get_by_role("heading", name="model/dense/Relu").wait_for()  # of the details
+
+    def test_selection_from_elsewhere_is_shown_here(self):
+        trace = self.scoped("2000")
+        row = self.query(trace, "select rowid from node_executions where node_name = 'train/Apply' limit 1")[0]["rowid"]
+        page = self.show(trace, f"#view=graph&graph=2&select=row:node_executions:{row}")
+        self.wait_for_status(page, "train/Apply · Apply")
+        self.assertEqual("1", page.get_by_role("combobox", name="Graph").input_value())
+        x, y = self.place(page, self.named(graph_of(self.serve(trace).url, graph=1), "train/Apply"))
+        box = page.locator("canvas.graph-canvas").bounding_box()
+        self.assertTrue(box["x"] < x < box["x"] + box["width"] and box["y"] < y < box["y"] + box["height"], (x, y, box))
+
+    def test_selection_opens_the_scopes_around_it(self):
+        trace = self.scoped()
+        graph = graph_of(self.serve(trace).url, graph=1)
+        relu, model = self.named(graph, "model/dense/Relu"), self.named(graph, "model")
+        page = self.show(trace, f"#view=graph&graph=1&closed={model['scope']}&select=node:{relu['node']}")
+        self.wait_for_status(page, "model/dense/Relu · Relu")
+        page.wait_for_url(lambda url: "closed=" not in url)
+
+    def test_scopes_open_and_close(self):
+        trace = self.scoped()
+        page = self.show(trace)
+        url = self.serve(trace).url
+        self.wait_for_status(page, "13 items")
+        whole = graph_of(url, graph=1)
+        dense, inputs = self.named(whole, "model/dense"), self.named(whole, "input_0")
+        page.mouse.dblclick(*self.place(page, dense))
+        page.wait_for_url(re.compile(rf"closed={dense['scope']}(&|$)"))
+        closed = graph_of(url, graph=1, close=dense["scope"])
+        self.assertEqual(10, len(closed["nodes"]))
+        page.mouse.move(*self.place(page, self.named(closed, "model/dense")))
+        self.wait_for_status(page, "model/dense · scope of 3 operations")
+        page.mouse.dblclick(*self.place(page, self.named(closed, "model/dense")))
+        page.wait_for_url(re.compile(rf"opened={dense['scope']}(&|$)"))
+        self.assertNotIn("closed=", page.url)
+        page.mouse.dblclick(*self.place(page, inputs))
+        page.wait_for_url(re.compile(rf"unfolded={inputs['id'][1:]}(&|$)"))
+        self.assertEqual(18, len(graph_of(url, graph=1, unfold=inputs["id"][1:])["nodes"]))
+        page.get_by_role("button", name="Reset").click()
+        page.wait_for_url(lambda url: "opened=" not in url)
+
+    def test_keyboard_alone(self):
+        page = self.show(self.scoped())
+        page.get_by_role("application").focus()
+        page.keyboard.press("f")
+        page.keyboard.press("ArrowDown")  # to what is in the middle
+        page.wait_for_url(re.compile("select=node"))
+        for _ in range(12):
+            page.keyboard.press("ArrowDown")
+        self.wait_for_status(page, "step · NoOp")
+        for _ in range(7):
+            page.keyboard.press("ArrowUp")
+        self.wait_for_status(page, "model/dense/MatMul · MatMul")
+        page.keyboard.press("ArrowUp")
+        self.wait_for_status(page, "input_0 · and 5 more that look alike")
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile("unfolded="))
+
+    def test_pan_zoom_and_reload(self):
+        page = self.show(self.scoped())
+        step = self.named(graph_of(self.serve(self.scoped()).url, graph=1), "step")
+        before = self.place(page, step)
+        page.mouse.move(*before)
+        page.mouse.wheel(0, -300)
+        after = self.place(page, step)
+        self.assertLess(max(abs(a - b) for a, b in zip(before, after)), 3)  # it stays under the pointer
+        page.mouse.move(300, 500)
+        page.mouse.down()
+        page.mouse.move(420, 440, steps=4)
+        page.mouse.up()
+        moved = self.place(page, step)
+        self.assertLess(max(abs(moved[0] - after[0] - 120), abs(moved[1] - after[1] + 60)), 4)
+        page.reload()
+        page.wait_for_selector("html[data-ready]")
+        self.wait_for_status(page, "13 items")
+        self.assertLess(max(abs(a - b) for a, b in zip(moved, self.place(page, step))), 2)
+
+    def test_colours_are_explained(self):
+        page = self.show(self.scoped())
+        page.get_by_role("combobox", name="Colour by").select_option("device")
+        page.get_by_text("CPU:0", exact=True).wait_for()
+        page.get_by_role("combobox", name="Colour by").select_option("time")
+        most = max(item["self_ns"] for item in graph_of(self.serve(self.scoped()).url, graph=1)["nodes"]
+                   if not item["is_open"])
+        page.locator(".graph-heat").wait_for()
+        shown = page.locator(".graph-legend").inner_text()
+        number, unit = re.search(r"([\d.]+) (µs|ms|s)$", shown).groups()
+        self.assertAlmostEqual(float(number) * {"µs": 1e3, "ms": 1e6, "s": 1e9}[unit] / most, 1, delta=0.01)
+
+    def test_highlight(self):
+        page = self.show(self.scoped())
+        page.get_by_role("searchbox", name="Highlight operations").fill("loss")
+        page.get_by_text("2 shown").wait_for()
+        page.keyboard.press("Enter")
+        self.wait_for_status(page, "model/loss/Sum")
+
+    def test_pixels_are_where_the_answer_says(self):
+        """The longest operation is red in the middle of its left border; beside it is the page."""
+        page = self.show(self.scoped())
+        graph = graph_of(self.serve(self.scoped()).url, graph=1)
+        hot = max((item for item in graph["nodes"] if not item["is_open"]), key=lambda item: item["self_ns"])
+        x, y = self.place(page, hot)
+        box = page.locator("canvas.graph-canvas").bounding_box()
+        scale = float(re.search(r"at=[^,]*,[^,]*,([\d.]+)", page.url)[1])
+        left = x - box["x"] - hot["width"] / 2 * scale
+        # One reading: of many, Chromium complains.
+        row = page.evaluate("""([x, y, width]) => [...document.querySelector('canvas.graph-canvas').getContext('2d')
+            .getImageData(x, y, width, 1).data]""", [round(left) - 6, round(y - box["y"]), 12])
+        outside, inside = row[:3], row[-4:-1]
+        self.assertGreater(inside[0], inside[1] + 60, (inside, outside))
+        self.assertLess(abs(outside[0] - outside[1]), 30, (inside, outside))
+
+    def test_thousands_at_once(self):
+        page = self.show(self.scoped("2000"), "#view=graph&graph=2")
+        self.wait_for_status(page, "2,000 items")
+        page.mouse.move(600, 400)
+        page.mouse.wheel(0, 200)
+        page.get_by_role("button", name="Fit").click()
+        page.wait_for_url(lambda url: float(re.search(r"at=[^,]*,[^,]*,([\d.e-]+)", url)[1]) < 0.02)
+
+    def test_no_graph(self):
+        trace = self.folder / "none.mill"
+        if not trace.exists():
+            subprocess.run([browser.MILLRACE, "record", "-o", trace, "--levels", "dataflow", "--", "true"], check=True,
+                           capture_output=True, timeout=60)
+        page = self.open(trace, "#view=graph")
+        page.get_by_text("The trace has no dataflow graph.").wait_for()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

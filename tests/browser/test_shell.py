@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The frame of the viewer: tabs, search, keys, the state in the URL, light and dark."""
+
+import re
+import unittest
+
+import browser
+
+VIEWS = ["Overview", "Timeline", "Graph", "Memory", "Tables", "Steps"]
+
+
+class Shell(browser.ViewerTest):
+    def shown(self, page):
+        panels = page.get_by_role("tabpanel").all()
+        return [panel.get_attribute("aria-label") for panel in panels if panel.is_visible()]
+
+    def test_every_view_opens_by_its_tab_and_by_its_number(self):
+        page = self.open(self.pipeline())
+        self.assertEqual(["Overview"], self.shown(page))
+        for name in VIEWS:
+            page.get_by_role("tab", name=name).click()
+            self.assertEqual([name], self.shown(page))
+            self.assertIn(f"view={name.lower()}", page.url)
+        for number, name in enumerate(VIEWS, 1):
+            page.get_by_role("tab", selected=True).blur()
+            page.keyboard.press(str(number))
+            self.assertEqual([name], self.shown(page))
+
+    def test_the_way_back_leads_through_the_views(self):
+        page = self.open(self.pipeline())
+        page.get_by_role("tab", name="Tables").click()
+        page.get_by_role("tab", name="Steps").click()
+        page.go_back()
+        self.assertEqual(["Tables"], self.shown(page))
+        page.reload()
+        page.wait_for_selector("html[data-ready]")
+        self.assertEqual(["Tables"], self.shown(page))
+        page.go_back()
+        self.assertEqual(["Overview"], self.shown(page))
+
+    def test_tabs_by_arrow_keys(self):
+        page = self.open(self.pipeline())
+        page.get_by_role("tab", name="Overview").focus()
+        page.keyboard.press("ArrowRight")
+        self.assertEqual(["Timeline"], self.shown(page))
+        self.assertEqual("Timeline", page.evaluate("document.activeElement.textContent"))
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        self.assertEqual(["Steps"], self.shown(page))
+
+    def test_search_finds_and_selects_by_keyboard_alone(self):
+        trace = self.pipeline()
+        name = self.query(trace, "select node_name from node_executions group by 1 order by sum(duration_ns) desc "
+                                 "limit 1")[0]["node_name"]
+        page = self.open(trace)
+        page.keyboard.press("/")
+        self.assertEqual("Search", page.evaluate("document.activeElement.getAttribute('aria-label')"))
+        page.keyboard.type(name)
+        page.get_by_role("option").first.wait_for()
+        self.assertIn(name, page.get_by_role("option").first.inner_text())
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile(r"select=row:node_executions:\d+"))
+        row = int(re.search(r"select=row:node_executions:(\d+)", page.url)[1])
+        found = self.query(trace, f"select node_name from node_executions where rowid = {row}")
+        self.assertEqual([{"node_name": name}], found)
+        page.keyboard.press("Escape")
+        page.wait_for_url(lambda url: "select=" not in url)
+
+    def test_search_for_what_is_not_there(self):
+        page = self.open(self.pipeline())
+        page.get_by_role("combobox", name="Search").fill("no such thing anywhere")
+        page.get_by_text("Nothing is called").wait_for()
+
+    def test_help_lists_the_keys(self):
+        page = self.open(self.pipeline())
+        page.keyboard.press("?")
+        dialog = page.get_by_role("dialog", name="Keys and gestures")
+        dialog.wait_for()
+        self.assertIn("search", dialog.inner_text())
+        page.keyboard.press("Escape")
+        dialog.wait_for(state="detached")
+
+    def test_light_and_dark(self):
+        def background(page):
+            return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+        light = self.open(self.pipeline(), color_scheme="light")
+        dark = self.open(self.pipeline(), color_scheme="dark")
+        self.assertNotEqual(background(light), background(dark))
+        wanted = background(dark)
+        light.get_by_role("button", name="Light or dark").click()
+        self.assertEqual(wanted, background(light))
+        light.reload()
+        light.wait_for_selector("html[data-ready]")
+        self.assertEqual(wanted, background(light))
+
+    def test_a_fragment_that_makes_no_sense_shows_the_overview(self):
+        page = self.open(self.pipeline(), "#view=nonsense&from=9&to=1&select=row:x")
+        self.assertEqual(["Overview"], self.shown(page))
+
+    def test_all_controls_have_names(self):
+        page = self.open(self.pipeline())
+        for view in VIEWS:
+            page.get_by_role("tab", name=view).click()
+            page.wait_for_timeout(300)
+            nameless = page.evaluate("""[...document.querySelectorAll(
+                'button, input, select, [role=button], [role=tab], [role=treeitem], [tabindex="0"]')]
+                .filter((each) => each.checkVisibility())
+                .filter((each) => !(each.getAttribute('aria-label') || each.getAttribute('aria-labelledby') ||
+                        each.textContent.trim() || each.title || each.labels?.length))
+                .map((each) => each.outerHTML.slice(0, 120))""")
+            self.assertEqual([], nameless, view)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

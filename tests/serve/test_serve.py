@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The viewer's server: who may ask, what is answered to what, and that nothing else is given away."""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import socket
+import unittest
+
+from viewer import ServerTest
+
+UI = pathlib.Path(os.environ["SOURCE_DIR"]) / "ui"
+TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
+         ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+SAFETY = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Access(ServerTest):
+    """Whoever does not know the token, or came by another name, sees nothing."""
+
+    def test_wrong_tokens(self):
+        server = self.serve()
+        token = server.token
+        changed = [token[:i] + ("0" if token[i] != "0" else "1") + token[i + 1:] for i in (0, 15, 31)]
+        for wrong in ["", *changed, token[:-1], token + "0", token.upper() + "x", "0" * 32, "%" + token, "a" * 4000]:
+            for path in ["", "index.html", "api/progress", "api/trace"]:
+                answer = server.ask(target=f"/{wrong}/{path}")
+                self.assertEqual(403, answer.status, wrong)
+                self.assertIn(b"open the one that `millrace view` has printed", answer.body)
+        for target in ["/", "/favicon.ico", "/index.html", "/api/progress", f"//{token}/", f"/x/{token}/"]:
+            self.assertEqual(403, server.ask(target=target).status, target)
+
+    def test_tokens_differ(self):
+        trace = self.simulate()
+        tokens = {self.serve(trace).token for _ in range(4)}
+        self.assertEqual(4, len(tokens))
+
+    def test_other_names_are_refused(self):
+        """A foreign name may lead to this address (DNS rebinding)."""
+        server = self.serve()
+        port = server.port
+        for host in ["evil.example", f"evil.example:{port}", "127.0.0.1", "localhost", f"127.0.0.1:{port + 1}",
+                     f"127.0.0.1:{port}.evil.example", f"127.0.0.1.evil.example:{port}", f"[::1]:{port}", "",
+                     f"0.0.0.0:{port}", f"127.0.0.2:{port}", "x" * 1000]:
+            for path in ["", "api/progress"]:
+                self.assertEqual(421, server.ask(path, Host=host).status, host)
+        for host in [f"127.0.0.1:{port}", f"localhost:{port}", f"LOCALHOST:{port}"]:
+            self.assertEqual(200, server.ask(Host=host).status, host)
+        without = f"GET {server.root} HTTP/1.0\r\n\r\n".encode()
+        self.assertEqual(421, server.status_of(without))
+
+    def test_it_listens_on_this_machine_alone(self):
+        server = self.serve()
+        inode = re.compile(rf" ([0-9A-F]+):{server.port:04X} 00000000:0000 0A ")
+        listening = [match[1] for table in ("tcp", "tcp6")
+                     for match in inode.finditer(pathlib.Path("/proc/net", table).read_text())]
+        self.assertEqual(["0100007F"], listening)
+
+    def test_other_sites_may_not_ask(self):
+        server = self.serve()
+        for site in ["cross-site", "same-site", "surprise"]:
+            self.assertEqual(403, server.ask("api/progress", Sec_Fetch_Site=site).status)
+        for site in ["same-origin", "none"]:
+            self.assertEqual(200, server.ask("api/progress", Sec_Fetch_Site=site).status)
+
+    def test_nothing_outside_is_reached(self):
+        server = self.serve()
+        secret = pathlib.Path(self.path("secret.js"))
+        secret.write_text("secret")
+        up = "/".join([".."] * 12)
+        for path in [f"{up}/etc/passwd", f"{up}{secret}", "../" * 3 + "etc/passwd", "..%2f" * 12 + "etc%2fpasswd",
+                     "%2e%2e/" * 12 + "etc/passwd", "%252e%252e%252fetc/passwd", "..\\..\\etc\\passwd",
+                     "....//....//etc/passwd", "/etc/passwd", "//etc/passwd", str(secret), f"file://{secret}",
+                     ".", "./index.html", "x/../index.html", "index.html/", "INDEX.HTML", "manifest.json",
+                     "ctf/metadata", "api", "api/", "api/../index.html", "api/trace/x", "index.html%00.js"]:
+            answer = server.ask(path)
+            self.assertIn(answer.status, (400, 404), path)
+            self.assertNotIn(b"root:", answer.body)
+            self.assertNotIn(b"secret\n", answer.body)
+
+
+class Answers(ServerTest):
+    def check_safety(self, answer):
+        for name, value in SAFETY.items():
+            self.assertEqual(value, answer.headers[name])
+        policy = answer.headers["Content-Security-Policy"]
+        self.assertTrue(policy.startswith("default-src 'none'; script-src 'self'; "))
+        self.assertNotIn("unsafe", policy)
+
+    def test_the_page_is_all_of_ui(self):
+        server = self.serve()
+        files = [path for path in UI.rglob("*") if path.suffix in TYPES]
+        self.assertIn(UI / "index.html", files)
+        for file in files:
+            answer = server.ask(str(file.relative_to(UI)))
+            self.assertEqual((200, file.read_bytes()), (answer.status, answer.body))
+            self.assertEqual(TYPES[file.suffix], answer.headers["Content-Type"])
+            self.check_safety(answer)
+        self.assertEqual((UI / "index.html").read_bytes(), server.ask("").body)
+        for other in UI.rglob("*"):
+            if other.is_file() and other.suffix not in TYPES:
+                self.assertEqual(404, server.ask(str(other.relative_to(UI))).status)
+
+    def test_what_the_browser_has_is_not_sent_again(self):
+        server = self.serve()
+        first = server.ask("index.html")
+        self.assertEqual(f'"{hashlib.sha256(first.body).hexdigest()[:16]}"', first.headers["ETag"])
+        again = server.ask("index.html", If_None_Match=first.headers["ETag"])
+        self.assertEqual((304, b""), (again.status, again.body))
+        self.assertEqual(first.headers["ETag"], again.headers["ETag"])
+        other = server.ask("index.html", If_None_Match='"0123456789abcdef"')
+        self.assertEqual((200, first.body), (other.status, other.body))
+
+    def test_without_the_slash_it_leads_to_the_page(self):
+        server = self.serve()
+        answer = server.ask(target=f"/{server.token}")
+        self.assertEqual((302, server.root), (answer.status, answer.headers["Location"]))
+
+    def test_progress(self):
+        server = self.serve()
+        self.wait_until_loaded(server)
+        answer = server.ask("api/progress")
+        self.assertEqual("application/json", answer.headers["Content-Type"])
+        self.assertEqual("no-store", answer.headers["Cache-Control"])
+        self.assertRegex(answer.headers["Server-Timing"], r"^answer;dur=\d+\.\d{3}$")
+        self.check_safety(answer)
+        progress = json.loads(answer.body)
+        self.assertEqual(["state", "what", "done", "total", "error"], list(progress))
+        self.assertEqual(("ready", None), (progress["state"], progress["error"]))
+
+    def test_what_is_asked_wrongly_is_answered_as_json(self):
+        server = self.serve()
+        self.wait_until_loaded(server)
+        for path, status in [("api/nothing", 404),
+                             ("api/slices", 400),
+                             ("api/slices?bands=x&from=0&to=1&pixels=1", 400),
+                             ("api/slices?bands=0&from=0&to=1&pixels=0", 400),
+                             ("api/row?table=nothing&row=0", 400),
+                             ("api/row?table=calls&row=99999999", 404)]:
+            answer = server.ask(path)
+            self.assertEqual(status, answer.status, path)
+            self.assertEqual("application/json", answer.headers["Content-Type"])
+            self.assertEqual(["error"], list(json.loads(answer.body)))
+            self.check_safety(answer)
+
+    def test_head_is_get_without_the_body(self):
+        server = self.serve()
+        self.wait_until_loaded(server)
+        for path in ["", "index.html", "api/progress", "api/nothing", "nothing"]:
+            got, headed = server.ask(path), server.ask(path, "HEAD")
+            self.assertEqual((got.status, b""), (headed.status, headed.body))
+            for name in ["Content-Length", "Content-Type", "ETag", "Cache-Control"]:
+                self.assertEqual(got.headers[name], headed.headers[name], path)
+
+    def test_other_methods(self):
+        server = self.serve()
+        for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "X" * 100]:
+            for path in ["", "api/progress"]:
+                answer = server.ask(path, method)
+                self.assertEqual((405, "GET, HEAD"), (answer.status, answer.headers["Allow"]), method)
+        body = b"x" * 10000
+        post = f"POST {server.root} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: {len(body)}\r\n\r\n"
+        self.assertEqual(405, server.status_of(post.encode() + body))
+
+    def test_a_request_has_no_body(self):
+        server = self.serve()
+        self.assertEqual(413, server.status_of(server.request(**{"Content-Length": "5"}) + b"hello"))
+        self.assertEqual(413, server.status_of(server.request(**{"Transfer-Encoding": "chunked"}) + b"0\r\n\r\n"))
+        self.assertEqual(200, server.status_of(server.request(**{"Content-Length": "0"})))
+
+
+class Malformed(ServerTest):
+    def test_malformed_requests(self):
+        server = self.serve()
+        host = f"Host: 127.0.0.1:{server.port}\r\n"
+        root = server.root
+        for data, statuses in [
+                (b"\r\n\r\n\r\n", (None, 400)),
+                (b"GET\r\n\r\n", (None, 400)),
+                (b"\0" * 100 + b"\r\n\r\n", (None, 400, 421, 403, 405)),
+                (os.urandom(2000) + b"\r\n\r\n", (None, 400, 421, 403, 405, 431)),
+                (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\r\n\r\n", (None, 400, 421)),
+                (f"GET {root} HTTP/9.9\r\n{host}\r\n".encode(), (None, 200, 400, 505)),
+                (f"GET {root}%zz HTTP/1.1\r\n{host}\r\n".encode(), (400,)),
+                (f"GET {root}%00 HTTP/1.1\r\n{host}\r\n".encode(), (400,)),
+                (f"GET {root}api/progress?a=1&a=2 HTTP/1.1\r\n{host}\r\n".encode(), (400,)),
+                (f"GET http://127.0.0.1:{server.port}{root} HTTP/1.1\r\n{host}\r\n".encode(), (400,)),
+                (f"GET * HTTP/1.1\r\n{host}\r\n".encode(), (400,)),
+                (f"GET {root} HTTP/1.1\r\n\r\n".encode(), (400, 421)),
+                (f"GET {root} HTTP/1.1\r\nno colon\r\n{host}\r\n".encode(), (None, 200, 400)),
+                (f"GET {root} HTTP/1.1\r\n{host}Content-Length: -1\r\n\r\n".encode(), (400, 413)),
+                (f"GET {root} HTTP/1.1\r\n{host}Content-Length: 99999999999999999999\r\n\r\n".encode(), (400, 413))]:
+            self.assertIn(server.status_of(data), statuses, data)
+        self.assertEqual(200, server.ask("api/progress").status)
+
+    def test_oversized_requests(self):
+        server = self.serve()
+        self.assertEqual(403, server.ask(target="/" + "a" * 30000).status)
+        self.assertEqual(404, server.ask("a" * 30000).status)
+        for size in [70_000, 1_000_000]:
+            self.assertIn(server.status_of(server.request("a" * size)), (None, 400, 414, 431))
+            self.assertIn(server.status_of(server.request(X="a" * size)), (None, 400, 413, 431))
+        many = {f"X-{i}": "a" * 20 for i in range(10_000)}
+        self.assertIn(server.status_of(server.request(**many)), (None, 400, 413, 431))
+        parameters = "&".join(f"p{i}=1" for i in range(17))
+        self.assertEqual(400, server.ask("api/progress?" + parameters).status)
+        self.assertEqual(200, server.ask("api/progress").status)
+
+    def test_one_connection_carries_many_requests(self):
+        """Sent at once, answered one after the other."""
+        server = self.serve()
+        paths = ["api/progress", "nothing", "api/nothing", "api/progress"] * 25
+        with server.connect() as connection:
+            connection.sendall(b"".join(map(server.request, paths)))
+            connection.shutdown(socket.SHUT_WR)
+            stream = connection.makefile("rb")
+            for path in paths:
+                status = int(stream.readline().split()[1])
+                self.assertEqual({"api/progress": 200}.get(path, 404), status)
+                length = 0
+                while (line := stream.readline().strip()):
+                    name, value = line.split(b": ", 1)
+                    length = int(value) if name == b"Content-Length" else length
+                self.assertEqual(length, len(stream.read(length)))
+            self.assertEqual(b"", stream.read())
+
+    def test_requests_in_pieces(self):
+        server = self.serve()
+        with server.connect() as connection:
+            for byte in server.request():
+                connection.sendall(bytes([byte]))
+            self.assertIn(b"200 OK", connection.recv(4096))
+
+
+if __name__ == "__main__":
+    unittest.main()

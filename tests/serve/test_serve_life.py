@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The life of the viewer's server: many clients, bad ones, the trace going away, signals, the loading."""
+
+import concurrent.futures
+import contextlib
+import gzip
+import http.client
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import threading
+import time
+import unittest
+
+import viewer
+from viewer import Server, ServerTest, support
+
+AT_ONCE_S = 5 if viewer.IS_SANITIZED else 1
+
+
+def late_failure(path):
+    """A file that is found to be no trace only when all of it is read."""
+    members = gzip.compress(b'"a":[' + b"1," * 500_000 + b"1],")
+    pathlib.Path(path).write_bytes(gzip.compress(b"{") + members * 400 + gzip.compress(b'"end":1}'))
+
+
+def long_trace(path):
+    """A file that takes a while to load."""
+    events = ",".join(f'{{"ph":"X","name":"n{i % 99}","ts":{i},"dur":1,"pid":1,"tid":{i % 7}}}' for i in range(20_000))
+    repeats = 20 if viewer.IS_SANITIZED else 100
+    pathlib.Path(path).write_bytes(gzip.compress(b"[") + gzip.compress((events + ",").encode()) * repeats +
+                                   gzip.compress((events + "]").encode()))
+
+
+class Clients(ServerTest):
+    def test_200_at_once(self):
+        server = self.serve()
+        self.wait_until_loaded(server)
+        page = server.ask("").body
+        together = threading.Barrier(200)
+
+        def client(number):
+            """Each has a connection of its own, and all have it at the same time."""
+            connection = server.connect()
+            with contextlib.closing(connection):
+                together.wait(viewer.PATIENCE_S)
+                stream = connection.makefile("rb")
+                for path in ["", "api/progress", f"nothing{number}", "api/nothing", ""]:
+                    connection.sendall(server.request(path))
+                    yield path, self.read_response(stream)
+
+        with concurrent.futures.ThreadPoolExecutor(200) as pool:
+            for answers in pool.map(lambda number: list(client(number)), range(200)):
+                self.assertEqual(5, len(answers))
+                for path, (status, body) in answers:
+                    if path == "":
+                        self.assertEqual((200, page), (status, body))
+                    elif path == "api/progress":
+                        self.assertEqual((200, "ready"), (status, json.loads(body)["state"]))
+                    else:
+                        self.assertEqual(404, status)
+
+    @staticmethod
+    def read_response(stream):
+        status = int(stream.readline().split()[1])
+        length = 0
+        while (line := stream.readline().strip()):
+            if line.startswith(b"Content-Length: "):
+                length = int(line.split()[1])
+        return status, stream.read(length)
+
+    def test_more_connections_than_are_served(self):
+        """They are turned away, and come in again when there is room."""
+        server = self.serve()
+        with contextlib.ExitStack() as stack:
+            for _ in range(600):
+                stack.enter_context(server.connect())
+            with self.assertRaises((ConnectionError, http.client.HTTPException)):
+                server.ask("api/progress")
+
+        def is_served():
+            with contextlib.suppress(ConnectionError, http.client.HTTPException):
+                return server.ask("api/progress").status == 200
+            return False
+
+        self.assertTrue(support.wait_until(is_served, viewer.PATIENCE_S))
+
+    def test_clients_that_never_read(self):
+        """They ask for more than the sockets hold. Nobody else notices, and neither does the end."""
+        server = self.serve()
+        with contextlib.ExitStack() as stack:
+            for _ in range(20):
+                connection = stack.enter_context(server.connect())
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                connection.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        connection.send(server.request("index.html"))
+            for _ in range(50):
+                begin = time.monotonic()
+                self.assertEqual(200, server.ask("").status)
+                self.assertLess(time.monotonic() - begin, AT_ONCE_S)
+            status, _, err, seconds = server.end()
+        self.assertEqual((0, ""), (status, err))
+        self.assertLess(seconds, AT_ONCE_S)
+
+    def test_clients_that_go_away(self):
+        server = self.serve()
+        for i in range(200):
+            connection = server.connect()
+            data = server.request()
+            connection.sendall(data[:len(data) * i // 200])
+            if i % 2:  # with a reset
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            connection.close()
+        self.assertEqual(200, server.ask("").status)
+        threads = pathlib.Path(f"/proc/{server.process.pid}/task")
+        self.assertTrue(support.wait_until(lambda: len(list(threads.iterdir())) < 10, viewer.PATIENCE_S))
+
+    def test_memory_does_not_grow(self):
+        """A sanitizer keeps what is freed for a while; it finds leaks itself."""
+        server = self.serve()
+        self.wait_until_loaded(server)
+        allowed_kb = 400_000 if viewer.IS_SANITIZED else 2000
+
+        def resident_kb():
+            status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
+            return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+
+        def ask(count):
+            with server.connect() as connection:
+                stream = connection.makefile("rb")
+                for i in range(count):
+                    connection.sendall(server.request("api/progress?" + "x" * (i % 1000)))
+                    self.read_response(stream)
+
+        ask(500)
+        before = resident_kb()
+        ask(3000)
+        self.assertLess(resident_kb() - before, allowed_kb)
+
+
+class Ends(ServerTest):
+    def test_signals_end_it_quietly(self):
+        trace = self.simulate()
+        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+            server = self.serve(trace)
+            idle = server.connect()
+            idle.sendall(server.request())
+            idle.recv(10)
+            status, out, err, seconds = server.end(number)
+            self.assertEqual((0, "", ""), (status, out, err), number)
+            self.assertLess(seconds, AT_ONCE_S)
+            idle.close()
+            self.serve(trace, "--port", str(server.port)).end()
+
+    def test_nohup(self):
+        server = self.serve(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        server.process.send_signal(signal.SIGHUP)
+        time.sleep(0.3)
+        self.assertEqual(200, server.ask("").status)
+
+    def test_port_in_use(self):
+        trace = self.simulate()
+        server = self.serve(trace)
+        result = support.run(support.MILLRACE, "view", "--no-open", "--port", str(server.port), trace)
+        self.assertEqual((1, ""), (result.returncode, result.stdout))
+        self.assertEqual(f"millrace: port {server.port} is in use: choose another, or leave out --port for any that "
+                         "is free\n", result.stderr)
+
+    def test_several_servers(self):
+        first, second = self.serve(self.simulate("a.mill")), self.serve(self.simulate("b.mill"))
+        self.assertNotEqual(first.port, second.port)
+        self.assertEqual(403, first.ask(target=second.root).status)
+        for server in [first, second]:
+            self.assertEqual(200, server.ask("").status)
+        first.end()
+        self.assertEqual(200, second.ask("").status)
+
+    def test_wrong_usage(self):
+        for arguments in [["--port", "65536"], ["--port", "-1"], ["--port", "x"], ["a", "b"]]:
+            result = support.run(support.MILLRACE, "view", *arguments)
+            self.assertEqual((2, ""), (result.returncode, result.stdout), arguments)
+
+
+class Traces(ServerTest):
+    def test_the_newest_trace_is_the_default(self):
+        self.simulate()
+        server = Server(cwd=self.folder)
+        self.servers.append(server)
+        self.assertEqual(200, server.ask("").status)
+
+    def test_no_trace(self):
+        for arguments in [["none.mill"], [], [self.folder], ["/dev/null"]]:
+            result = support.run(support.MILLRACE, "view", "--no-open", *arguments, cwd=self.folder)
+            self.assertEqual((1, ""), (result.returncode, result.stdout), arguments)
+            self.assertRegex(result.stderr, r"^millrace: .+\n$")
+
+    def test_deleted_while_viewed(self):
+        trace = self.simulate()
+        server = self.serve(trace)
+        self.wait_until_loaded(server)
+        before = server.ask("api/trace")
+        shutil.rmtree(trace)
+        after = server.ask("api/trace")
+        self.assertEqual((before.status, before.body), (after.status, after.body))
+
+    def test_cut_while_viewed(self):
+        """What was mapped is gone: there is no going on, but it is told."""
+        trace = self.simulate()
+        server = self.serve(trace)
+        self.wait_until_loaded(server)
+        for file in pathlib.Path(trace).rglob("*"):
+            if file.is_file():
+                os.truncate(file, 0)
+        with contextlib.suppress(ConnectionError, OSError):
+            server.ask("api/trace")
+        status, _, err, _ = server.end()
+        told = (1, "millrace: a file of the trace became shorter while it was read\n")
+        self.assertIn((status, err), [(0, ""), told])
+
+    def test_asked_while_it_loads(self):
+        path = self.path("long.json.gz")
+        long_trace(path)
+        server = self.serve(path)
+        answers = [(server.ask("api/progress"), server.ask("api/trace"))]
+        self.assertEqual(200, server.ask("").status)
+        while json.loads(answers[-1][0].body)["state"] == "loading":
+            time.sleep(0.05)
+            answers.append((server.ask("api/progress"), server.ask("api/trace")))
+        states = [json.loads(progress.body) for progress, _ in answers]
+        self.assertEqual("loading", states[0]["state"])
+        self.assertEqual("ready", states[-1]["state"])
+        reading = [state for state in states if state["what"] == "reading the file"]
+        self.assertEqual(sorted(state["done"] for state in reading), [state["done"] for state in reading])
+        for state in reading:
+            self.assertEqual(os.path.getsize(path), state["total"])
+        self.assertEqual(503, answers[0][1].status)
+        self.assertEqual({"error": "the trace is being loaded"}, json.loads(answers[0][1].body))
+
+    def test_ended_while_it_loads(self):
+        long_trace(self.path("long.json.gz"))
+        server = self.serve(self.path("long.json.gz"))
+        self.assertIn(b'"loading"', server.ask("api/progress").body)
+        status, _, err, seconds = server.end()
+        self.assertEqual((0, ""), (status, err))
+        self.assertLess(seconds, AT_ONCE_S)
+
+    def test_failing_to_load(self):
+        """The page shows it, stderr tells it, the exit status too."""
+        late_failure(self.path("late.json.gz"))
+        server = Server(self.path("late.json.gz"))
+        self.assertTrue(support.wait_until(lambda: b'"failed"' in server.ask("api/progress").body, viewer.PATIENCE_S))
+        cause = f"{self.path('late.json.gz')}: not a trace: it has no list of traceEvents"
+        self.assertEqual(cause, json.loads(server.ask("api/progress").body)["error"])
+        self.assertEqual(200, server.ask("").status)
+        answer = server.ask("api/trace")
+        self.assertEqual((503, {"error": "the trace cannot be loaded: " + cause}),
+                         (answer.status, json.loads(answer.body)))
+        status, out, err, _ = server.end()
+        self.assertEqual((1, "", f"millrace: {cause}\n"), (status, out, err))
+
+
+class Terminal(ServerTest):
+    """What a person sees, on a terminal, and the browser."""
+
+    def run_on_terminal(self, arguments, seconds, **environment):
+        """Everything printed until it ends, or is interrupted after a while."""
+        environment = {**os.environ, "TERM": "xterm", **environment}
+        for name in ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY"]:
+            if name not in environment or environment[name] is None:
+                environment.pop(name, None)
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([support.MILLRACE, *arguments], stdin=theirs, stdout=theirs, stderr=theirs,
+                                   env=environment)
+        os.close(theirs)
+        text, end = b"", time.monotonic() + seconds
+        while True:
+            ready, _, _ = select.select([ours], [], [], max(0, end - time.monotonic()))
+            if not ready:
+                process.send_signal(signal.SIGINT)
+                end = time.monotonic() + viewer.PATIENCE_S
+                continue
+            try:
+                text += os.read(ours, 65536)
+            except OSError:
+                break
+        os.close(ours)
+        return process.wait(viewer.PATIENCE_S), text.decode()
+
+    def browser(self, text):
+        path = pathlib.Path(self.path("browser"))
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return str(path)
+
+    def test_hints(self):
+        status, text = self.run_on_terminal(["view", self.simulate()], 1, BROWSER=None, DISPLAY=None,
+                                            WAYLAND_DISPLAY=None)
+        self.assertEqual(0, status)
+        self.assertIn("millrace: no browser was opened: there is no display here\r\n", text)
+        self.assertIn("millrace: Ctrl-C ends the viewer\r\n", text)
+
+    def test_the_browser_is_opened_and_left_alone(self):
+        opened = self.path("opened")
+        browser = self.browser(f'echo "$1"; echo noise >&2; grep SigBlk /proc/self/status >{opened}.signals\n'
+                               f'echo "$@" >{opened}.new; mv {opened}.new {opened}')
+        status, text = self.run_on_terminal(["view", self.simulate()], 2, BROWSER=browser)
+        self.assertEqual(0, status)
+        url = re.search(r"http://\S+/", text)[0]
+        self.assertEqual(url, pathlib.Path(opened).read_text().strip())
+        self.assertNotIn("noise", text)
+        self.assertEqual(1, text.count(url))
+        self.assertIn("SigBlk:\t0000000000000000", pathlib.Path(opened + ".signals").read_text())
+
+    def test_no_open(self):
+        opened = self.path("opened")
+        browser = self.browser(f"touch {opened}")
+        self.run_on_terminal(["view", "--no-open", self.simulate()], 1, BROWSER=browser)
+        self.assertFalse(os.path.exists(opened))
+
+    def test_a_browser_that_is_not_there(self):
+        _, text = self.run_on_terminal(["view", self.simulate()], 1, BROWSER="/does/not/exist")
+        self.assertIn("no browser was opened: run /does/not/exist: No such file or directory", text)
+
+    def test_progress_is_shown_and_erased(self):
+        long_trace(self.path("long.json.gz"))
+        _, text = self.run_on_terminal(["info", self.path("long.json.gz")], 60)
+        self.assertRegex(text, r"\r\x1b\[Kmillrace: (reading the file|looking through the events) \d+ %")
+        progress, _, rest = text.rpartition("\r\x1b[K")
+        self.assertTrue(rest.startswith("trace  "), rest[:100])
+        self.assertNotIn("Trace health", progress)
+
+    def test_no_progress_where_it_is_quick_or_nobody_looks(self):
+        _, text = self.run_on_terminal(["info", self.simulate()], 60)
+        self.assertNotIn("\x1b[K", text)
+        long_trace(self.path("long.json.gz"))
+        _, text = self.run_on_terminal(["info", self.path("long.json.gz")], 60, TERM="dumb")
+        self.assertNotIn("\r\x1b", text)
+        result = support.run(support.MILLRACE, "info", self.path("long.json.gz"))
+        self.assertEqual("", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page of the viewer: its types hold, it is small, and it needs nothing from elsewhere."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+UI = pathlib.Path(os.environ["SOURCE_DIR"]) / "ui"
+ASSETS = [path for path in sorted(UI.rglob("*")) if path.suffix in (".html", ".css", ".js", ".svg")]
+MODULES = [path for path in ASSETS if path.suffix == ".js"]
+MAX_BYTES = 400_000
+MAX_LINE = 120
+
+
+class Page(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("tsc"), "there is no tsc: run tools/setup browser")
+    def test_types(self):
+        done = subprocess.run(["tsc", "-p", UI / "jsconfig.json"], capture_output=True, text=True, check=False)
+        self.assertEqual("", done.stdout)
+        self.assertEqual(0, done.returncode)
+
+    def test_size(self):
+        self.assertLessEqual(sum(path.stat().st_size for path in ASSETS), MAX_BYTES)
+
+    def test_nothing_from_elsewhere(self):
+        for path in ASSETS:
+            addresses = re.findall(r"https?://[^\s\"'`)]+", path.read_text())
+            self.assertEqual([], [address for address in addresses if address != "http://www.w3.org/2000/svg"], path)
+
+    def test_imports_are_relative_and_exist(self):
+        for path in MODULES:
+            for name in re.findall(r"^(?:import|export) [^;]*?from (\S+);$", path.read_text(), re.M | re.S):
+                self.assertRegex(name, r'^"\.\.?/[\w/.]+\.js"$', path)
+                self.assertTrue((path.parent / name.strip('"')).exists(), f"{path}: {name}")
+
+    def test_texts_never_become_markup(self):
+        for path in MODULES:
+            self.assertNotRegex(path.read_text(), r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(",
+                                path)
+
+    def test_lines(self):
+        for path in ASSETS:
+            text = path.read_text()
+            self.assertIn("SPDX-License-Identifier: Apache-2.0", text[:200] if path.suffix != ".svg" else text[:400],
+                          path)
+            for number, line in enumerate(text.splitlines(), 1):
+                self.assertLessEqual(len(line.expandtabs(4)), MAX_LINE, f"{path}:{number}")
+                self.assertEqual(line.rstrip(), line, f"{path}:{number}")
+
+
+if __name__ == "__main__":
+    unittest.main()

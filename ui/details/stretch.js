@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a stretch of time consists of: of each table the names that took most of it. */
+
+import {drawing, element} from "../dom.js";
+import {count, duration} from "../format.js";
+import {labelSelection} from "../state.js";
+import {buttons, later, link, listing, valueNodes} from "./parts.js";
+
+const ROWS = 12;
+/** The most telling first. */
+const ORDER = ["idle", "path", "device_operations", "node_executions", "scopes", "calls", "states", "system_calls",
+	"block_io", "cpu_runs", "steps"];
+
+/**
+ * @param {import("./parts.js").Context} context
+ * @param {string} table
+ * @param {any[]} rows
+ * @param {{from: number, to: number}} stretch
+ */
+function composition({store, colours}, table, rows, stretch) {
+	const most = Math.max(...rows.map((row) => row.total_ns), 1);
+	const bar = (/** @type {any} */ row) => drawing("svg", {class: "details-bar", "aria-hidden": "true"},
+		drawing("rect", {width: `${(100 * row.total_ns) / most}%`, height: "100%", rx: 1,
+			fill: colours.of(table, row.label)}));
+	return element("table", {class: "details-table"},
+		element("thead", {}, element("tr", {}, element("th", {scope: "col"}, "name"),
+			element("th", {scope: "col", class: "number"}, "count"),
+			element("th", {scope: "col", class: "number"}, "time"))),
+		element("tbody", {}, ...rows.slice(0, ROWS).map((row) => element("tr", {},
+			element("td", {}, link(row.text, () => store.select(labelSelection(table, row.label))), bar(row)),
+			element("td", {class: "number"}, count(row.count)),
+			element("td", {class: "number", title: `${count(row.total_ns)} ns of ${count(stretch.to - stretch.from)}`},
+				duration(row.total_ns)))),
+		rows.length > ROWS && element("tr", {}, element("td", {class: "quiet", colspan: 3},
+			`and ${count(rows.length - ROWS)} more, ` +
+			duration(rows.slice(ROWS).reduce((sum, row) => sum + row.total_ns, 0))))));
+}
+
+/**
+ * @param {import("./parts.js").Context} context
+ * @param {string} table
+ * @param {{from: number, to: number}} stretch
+ */
+async function ask(context, table, stretch) {
+	const {rows} = await context.api.json("groups", {table, from: Math.floor(stretch.from), to: Math.ceil(stretch.to)});
+	if (rows.length === 0)
+		return null;
+	const title = table === "idle" ? "Device idle, by cause" : table === "path" ? "Critical path, by cause"
+		: (table[0].toUpperCase() + table.slice(1)).replaceAll("_", " ");
+	return element("details", {open: true}, element("summary", {}, title), composition(context, table, rows, stretch));
+}
+
+/**
+ * @param {import("./parts.js").Context} context
+ * @param {{from: number, to: number}} stretch
+ */
+export function fillStretch(context, stretch) {
+	const {store, trace} = context;
+	const present = new Set(trace.bands.map((/** @type {any} */ band) => band.table));
+	return element("div", {},
+		element("h2", {class: "details-title"}, `${duration(stretch.to - stretch.from)} selected`),
+		buttons([
+			{text: "Zoom to it", about: "on the timeline (F)",
+				run: () => store.update({view: "timeline", ...stretch}, "push")},
+			{text: "Clear", about: "select no stretch of time (Esc)",
+				run: () => store.update({options: {stretch: null}}, "push")}]),
+		listing([
+			{name: "from", value: valueNodes(stretch.from, "ns")},
+			{name: "to", value: valueNodes(stretch.to, "ns")}]),
+		...ORDER.filter((table) => present.has(table)).map((table) =>
+			later(table.replaceAll("_", " "), ask(context, table, stretch))));
+}

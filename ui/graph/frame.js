@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The elements of the graph view. */
+
+import {element} from "../dom.js";
+import {count} from "../format.js";
+import {PAINTS} from "./paint.js";
+
+/**
+ * @typedef {object} Actions
+ * @property {(graph: string) => void} choose
+ * @property {(paint: string) => void} paint
+ * @property {() => void} fit
+ * @property {() => void} reset
+ * @property {() => void} find
+ * @property {() => void} goToNextMatch
+ *
+ * @typedef {ReturnType<typeof createFrame>} Frame
+ */
+
+/**
+ * @param {any[]} graphs of the trace
+ * @param {Actions} actions
+ */
+export function createFrame(graphs, actions) {
+	const option = (/** @type {string | number} */ value, /** @type {string} */ text) =>
+		element("option", {value}, text);
+	const canvas = element("canvas", {class: "graph-canvas", tabindex: 0, role: "application",
+		"aria-label": "Dataflow graph", "aria-describedby": "graph-status"});
+	const chooser = element("select", {"aria-label": "Graph",
+		change: (/** @type {any} */ event) => actions.choose(event.target.value)},
+		...graphs.map((graph) => option(graph.graph, `${graph.name || "graph"} (${count(graph.nodes)} operations)`)));
+	const painting = element("select", {"aria-label": "Colour by",
+		change: (/** @type {any} */ event) => actions.paint(event.target.value)},
+		...Object.entries(PAINTS).map(([name, {title}]) => option(name, `colour: ${title}`)));
+	const finder = element("input", {type: "search", placeholder: "Highlight …", "aria-label": "Highlight operations",
+		input: actions.find,
+		keydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && actions.goToNextMatch()});
+	const found = element("span", {class: "quiet", role: "status"});
+	const legend = element("span", {class: "graph-legend"});
+	const status = element("p", {class: "graph-status", id: "graph-status", role: "status"});
+	const message = element("p", {class: "graph-message quiet", role: "status"});
+	chooser.hidden = graphs.length === 0;
+	const top = element("section", {class: "graph"},
+		element("div", {class: "graph-tools"}, chooser, painting,
+			element("button", {title: "show all (f)", click: actions.fit}, "Fit"),
+			element("button", {title: "scopes as they were in the beginning", click: actions.reset}, "Reset"),
+			finder, found, legend),
+		element("div", {class: "graph-place"}, canvas, message), status);
+	return {element: top, canvas, chooser, painting, finder, found, legend, status, message};
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Where the page begins: waits for the trace to be loaded, then builds the frame around the views.
+ *
+ *     ┌ tabs ─────────────────────────────── search ─ theme ─ ? ┐
+ *     │ the view that is shown                       │ details  │
+ *     └──────────────────────────────────────────────┴──────────┘
+ */
+
+import {Api} from "./api.js";
+import {SliceColours} from "./colours.js";
+import {createDetails} from "./details.js";
+import {element, replaceContent} from "./dom.js";
+import {count, duration} from "./format.js";
+import * as graph from "./graph.js";
+import {Keys} from "./keys.js";
+import * as memory from "./memory.js";
+import * as overview from "./overview.js";
+import {createSearch} from "./search.js";
+import {Store, VIEWS} from "./state.js";
+import * as steps from "./steps.js";
+import * as tables from "./tables.js";
+import {createThemeButton} from "./theme.js";
+import * as timeline from "./timeline.js";
+
+/**
+ * What views are made of.
+ * @typedef {object} Context
+ * @property {Api} api
+ * @property {Store} store
+ * @property {any} trace the answer of `trace`
+ * @property {SliceColours} colours
+ * @property {Keys} keys
+ *
+ * @typedef {{element: HTMLElement, show: () => void, hide: () => void}} View
+ */
+
+/** @type {Record<string, {create: (context: Context) => View}>} */
+const MODULES = {overview, timeline, graph, memory, tables, steps};
+const POLL_MS = 150;
+
+/** @param {string} view */
+const titleOf = (view) => view[0].toUpperCase() + view.slice(1);
+
+/**
+ * @param {Api} api
+ * @returns {Promise<void>} when the trace is loaded
+ */
+async function waitForTrace(api) {
+	const bar = element("progress", {"aria-label": "Loading the trace"});
+	const text = element("p", {role: "status"}, "Loading the trace …");
+	const began = performance.now();
+	for (;;) {
+		const progress = await api.json("progress");
+		if (progress.state === "ready")
+			return;
+		if (progress.state === "failed")
+			throw new Error(progress.error);
+		if (!bar.isConnected && performance.now() - began > POLL_MS)
+			replaceContent(document.body,
+				element("main", {class: "loading"}, element("h1", {}, "millrace"), text, bar));
+		if (progress.total > 0) {
+			bar.max = progress.total;
+			bar.value = progress.done;
+			text.textContent = `Loading the trace: ${progress.what}, ` +
+				`${count(progress.done)} of ${count(progress.total)}`;
+		}
+		await new Promise((resolve) => window.setTimeout(resolve, POLL_MS));
+	}
+}
+
+/** @param {unknown} error */
+function showFailure(error) {
+	const message = error instanceof Error ? error.message : String(error);
+	replaceContent(document.body, element("main", {class: "loading", role: "alert"},
+		element("h1", {}, "millrace"), element("p", {}, message)));
+}
+
+/**
+ * Shows the view that the state names; a view is made when it is first shown.
+ * @param {Context} context
+ * @param {HTMLElement} place
+ * @param {Map<string, HTMLElement>} tabs
+ */
+function createSwitch(context, place, tabs) {
+	/** @type {Map<string, View>} */
+	const made = new Map();
+	let shown = "";
+	return () => {
+		const wanted = context.store.state.view;
+		if (wanted === shown)
+			return;
+		const old = made.get(shown);
+		if (old) {
+			old.hide();
+			old.element.hidden = true;
+		}
+		shown = wanted;
+		let view = made.get(wanted);
+		if (!view) {
+			view = MODULES[wanted].create(context);
+			view.element.classList.add("view");
+			view.element.setAttribute("role", "tabpanel");
+			view.element.setAttribute("aria-label", titleOf(wanted));
+			made.set(wanted, view);
+			place.append(view.element);
+		}
+		view.element.hidden = false;
+		for (const [name, tab] of tabs) {
+			tab.setAttribute("aria-selected", String(name === wanted));
+			tab.tabIndex = name === wanted ? 0 : -1;
+		}
+		document.title = `${titleOf(wanted)} – ${context.trace.title} – millrace`;
+		view.show();
+	};
+}
+
+/** @param {Context} context */
+function createTabs({store}) {
+	/** @type {Map<string, HTMLElement>} */
+	const tabs = new Map(VIEWS.map((name) => [name, element("button",
+		{role: "tab", click: () => store.update({view: name}, "push")}, titleOf(name))]));
+	const list = element("div", {class: "tabs", role: "tablist", "aria-label": "Views"}, ...tabs.values());
+	list.addEventListener("keydown", (event) => {
+		const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+		if (!step)
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+		const next = VIEWS[(VIEWS.indexOf(store.state.view) + step + VIEWS.length) % VIEWS.length];
+		store.update({view: next}, "push");
+		tabs.get(next)?.focus();
+	});
+	return {tabs, list};
+}
+
+/** @param {Context} context */
+function build(context) {
+	const {store, keys, trace} = context;
+	const {tabs, list} = createTabs(context);
+	const search = createSearch(context);
+	const place = element("main", {class: "place"});
+	const details = createDetails(context);
+	replaceContent(document.body,
+		element("header", {class: "bar"},
+			element("span", {class: "title", title: `${trace.command ?? trace.path}, ${duration(trace.span_ns)}`},
+				trace.title),
+			list, search.element, createThemeButton(),
+			element("button", {"aria-label": "Keys and gestures", click: () => keys.showHelp()}, "?")),
+		element("div", {class: "body"}, place, details.element));
+	keys.add(
+		{keys: ["?"], about: "this page", run: () => keys.showHelp()},
+		{keys: ["/", "Ctrl+f"], about: "search", run: () => search.focus()},
+		{keys: ["Escape"], about: "select nothing",
+			run: () => (store.state.select || store.state.options.stretch) &&
+				store.select("", {options: {stretch: null}})},
+		...VIEWS.map((view, i) => ({keys: [String(i + 1)], about: titleOf(view),
+			run: () => store.update({view}, "push")})));
+	const showView = createSwitch(context, place, tabs);
+	store.subscribe(showView);
+	showView();
+	document.documentElement.dataset.ready = "true";
+}
+
+async function start() {
+	const api = new Api();
+	try {
+		await waitForTrace(api);
+		const trace = await api.json("trace");
+		const store = new Store(trace.span_ns, api);
+		build({api, store, trace, colours: new SliceColours(trace.enumerations),
+			keys: new Keys(() => store.state.view)});
+	} catch (error) {
+		showFailure(error);
+	}
+}
+
+start();

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The HTML report, `millrace report --html FILE`: the overview and all findings, on a page of its own that needs no
+ * server. The findings stand in the page as JSON.
+ */
+
+import {parseJson} from "./api.js";
+import {element, replaceContent} from "./dom.js";
+import {findingSection} from "./findings.js";
+import {renderOverview} from "./overview.js";
+import {createThemeButton} from "./theme.js";
+
+/** @typedef {import("./findings.js").Report} Report */
+
+/**
+ * Those that say more than the overview does.
+ * @param {Report} report
+ */
+function detailedFindings({findings}) {
+	return findings.filter(({id, tables, evidence}) =>
+		id !== "overview" && (evidence.length > 0 || tables.some(({rows}) => rows.length > 0)));
+}
+
+/** @param {Report} report */
+function contents(report) {
+	return element("nav", {class: "contents", "aria-label": "Contents"},
+		element("a", {href: "#top"}, "Overview"),
+		...detailedFindings(report).map(({id, title}) => element("a", {href: `#${id}`}, title)));
+}
+
+/** @param {Report} report */
+function build(report) {
+	const title = report.command ?? report.trace;
+	document.title = `${title} – millrace report`;
+	document.body.classList.add("report");
+	replaceContent(document.body,
+		element("header", {class: "bar", id: "top"}, element("span", {class: "title"}, "millrace report"),
+			contents(report), createThemeButton()),
+		element("main", {},
+			renderOverview(report, null),
+			element("div", {class: "page"}, ...detailedFindings(report).map((finding) =>
+				findingSection(report, finding, null)))),
+		element("footer", {class: "page quiet"}, `Made by millrace ${report.millrace} from ${report.trace}.`));
+	document.documentElement.dataset.ready = "true";
+}
+
+build(parseJson(/** @type {HTMLElement} */ (document.getElementById("report")).textContent ?? ""));

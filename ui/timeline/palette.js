@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Colours as pixels have them: 0xAABBGGRR, the order in which canvases keep bytes.
+ */
+
+const DARK_INK = "#0b1219";
+const LIGHT_INK = "#ffffff";
+/** Text on a colour of this brightness (of 255) and more is dark. */
+const BRIGHT = 118;
+
+/**
+ * @typedef {object} Paint
+ * @property {number} fill
+ * @property {number} edge where the slice begins
+ * @property {string} ink for text upon it
+ */
+
+/**
+ * A part of one colour in another.
+ * @param {number} colour
+ * @param {number} other
+ * @param {number} share of the first, 0 to 256
+ */
+export function mix(colour, other, share) {
+	const rest = 256 - share;
+	const odd = (((colour & 0xff00ff) * share + (other & 0xff00ff) * rest) >>> 8) & 0xff00ff;
+	const green = (((colour & 0xff00) * share + (other & 0xff00) * rest) >>> 8) & 0xff00;
+	return (0xff000000 | odd | green) >>> 0;
+}
+
+const reader = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+
+/**
+ * @param {string} css any colour of CSS
+ * @returns {number} 0: transparent
+ */
+export function pixelOf(css) {
+	if (!reader)
+		return 0xff808080;
+	reader.clearRect(0, 0, 1, 1);
+	reader.fillStyle = css;
+	reader.fillRect(0, 0, 1, 1);
+	return new Uint32Array(reader.getImageData(0, 0, 1, 1).data.buffer)[0];
+}
+
+/** @param {number} pixel */
+function brightness(pixel) {
+	return 0.3 * (pixel & 255) + 0.59 * ((pixel >> 8) & 255) + 0.11 * ((pixel >> 16) & 255);
+}
+
+/** Paints of labels, each made once. */
+export class Palette {
+	/** @param {import("../colours.js").SliceColours} colours */
+	constructor(colours) {
+		this.colours = colours;
+		/** @type {Map<string, Map<number, Paint>>} */
+		this.tables = new Map();
+	}
+
+	/** @param {string} table @returns {(label: number) => Paint} */
+	of(table) {
+		let paints = this.tables.get(table);
+		if (!paints)
+			this.tables.set(table, paints = new Map());
+		const known = paints;
+		return (label) => known.get(label) ?? this.#make(table, label, known);
+	}
+
+	/**
+	 * @param {string} table
+	 * @param {number} label
+	 * @param {Map<number, Paint>} known
+	 */
+	#make(table, label, known) {
+		const fill = pixelOf(this.colours.of(table, label));
+		const paint = {fill, edge: mix(fill, 0xff000000, 196), ink: brightness(fill) >= BRIGHT ? DARK_INK : LIGHT_INK};
+		known.set(label, paint);
+		return paint;
+	}
+}

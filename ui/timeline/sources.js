@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Where bands come from: slices, series, and what the server has to work out first (the causes of idle time, the
+ * critical path) by requests of their own and after the others, so that nothing waits for what is slow.
+ */
+
+import {Cache} from "./cache.js";
+
+/** @typedef {import("./rows.js").Band} Band */
+
+/** @param {Band} band */
+const isDerived = ({table}) => table === "idle" || table === "path";
+
+export class Sources {
+	/**
+	 * @param {import("../api.js").Api} api
+	 * @param {number} span
+	 * @param {() => void} changed
+	 */
+	constructor(api, span, changed) {
+		const slices = (/** @type {any} */ viewport, /** @type {AbortSignal} */ signal) => api.slices(viewport, signal);
+		/** @type {Cache<import("../api.js").SlicePart>} */
+		this.slices = new Cache(slices, span, changed);
+		/** @type {Cache<import("../api.js").SlicePart>} */
+		this.derived = new Cache(slices, span, changed);
+		/** @type {Cache<import("../api.js").SeriesPart>} */
+		this.series = new Cache((viewport, signal) => api.series(viewport, signal), span, changed);
+	}
+
+	/**
+	 * @param {Band[]} bands
+	 * @param {import("./viewport.js").Viewport} viewport
+	 * @returns {boolean} whether all is there, but for what takes longer
+	 */
+	want(bands, viewport) {
+		const numbers = (/** @type {(band: Band) => boolean} */ belongs) =>
+			[...new Set(bands.filter(belongs).map(({band}) => band))];
+		const hasSeries = this.series.want(numbers(({kind}) => kind === "series"), viewport);
+		const hasSlices = this.slices.want(numbers((band) => band.kind === "slices" && !isDerived(band)), viewport);
+		if (hasSlices)
+			this.derived.want(numbers(isDerived), viewport);
+		return hasSlices && hasSeries;
+	}
+
+	/** Why something could not be had; "": all is well. */
+	failure() {
+		return this.slices.failure || this.series.failure || this.derived.failure;
+	}
+
+	/** Whether an answer is waited for. */
+	isWaiting() {
+		return [this.slices, this.series, this.derived].some(({underWay}) => underWay !== null);
+	}
+
+	/** @param {Band} band @param {number} from @param {number} to */
+	slicesOf(band, from, to) {
+		return (isDerived(band) ? this.derived : this.slices).pieces(band.band, from, to);
+	}
+
+	/** @param {Band} band @param {number} from @param {number} to */
+	seriesOf(band, from, to) {
+		return this.series.pieces(band.band, from, to);
+	}
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Names upon slices. Text is what costs most, so widths are measured once for each name, and names that do not
+ * fit are cut by their number of characters.
+ */
+
+const FAMILY = 'system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
+const MEASURED = 20000;
+const FEWEST = 3;
+
+/**
+ * @typedef {{text: string, from: number, to: number, y: number}} Text
+ */
+
+export class Texts {
+	/** Slices of fewer CSS pixels have none; the server does not send it either. */
+	static NARROWEST = 24;
+
+	/** @param {CanvasRenderingContext2D} context */
+	constructor(context) {
+		this.context = context;
+		/**
+		 * By colour.
+		 * @type {Map<string, Text[]>}
+		 */
+		this.waiting = new Map();
+		/**
+		 * Widths, of type one pixel high.
+		 * @type {Map<string, number>}
+		 */
+		this.widths = new Map();
+	}
+
+	clear() {
+		this.waiting.clear();
+	}
+
+	/**
+	 * @param {string} text
+	 * @param {number} from
+	 * @param {number} to
+	 * @param {number} y of its middle
+	 * @param {string} ink
+	 */
+	add(text, from, to, y, ink) {
+		if (!text)
+			return;
+		const list = this.waiting.get(ink);
+		if (list)
+			list.push({text, from, to, y});
+		else
+			this.waiting.set(ink, [{text, from, to, y}]);
+	}
+
+	/** @param {number} size of the type, in pixels */
+	draw(size) {
+		const {context} = this;
+		context.font = `${size}px ${FAMILY}`;
+		context.textBaseline = "middle";
+		context.textAlign = "left";
+		for (const [ink, list] of this.waiting) {
+			context.fillStyle = ink;
+			for (const {text, from, to, y} of list) {
+				const fitting = this.#fit(text, to - from - 0.7 * size, size);
+				if (fitting)
+					context.fillText(fitting, from + 0.4 * size, y + 0.5);
+			}
+		}
+	}
+
+	/**
+	 * @param {string} text
+	 * @param {number} room
+	 * @param {number} size
+	 */
+	#fit(text, room, size) {
+		const width = this.#width(text, size) * size;
+		if (width <= room)
+			return text;
+		const characters = Math.floor(((room - size) / width) * text.length); /* the dots are as wide as high */
+		return characters >= FEWEST ? `${text.slice(0, characters)}…` : "";
+	}
+
+	/**
+	 * @param {string} text
+	 * @param {number} size
+	 */
+	#width(text, size) {
+		let width = this.widths.get(text);
+		if (width === undefined) {
+			if (this.widths.size >= MEASURED)
+				this.widths.clear();
+			width = this.context.measureText(text).width / size;
+			this.widths.set(text, width);
+		}
+		return width;
+	}
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What is under the pointer, in a few words beside it. */
+
+import {element, replaceContent} from "../dom.js";
+import {count, duration} from "../format.js";
+
+const PATIENCE_MS = 90;
+const REMEMBERED = 2000;
+
+/**
+ * @typedef {object} Hit
+ * @property {import("./rows.js").Band} band
+ * @property {number} lane
+ * @property {number} row
+ * @property {number} label
+ * @property {number} slices
+ * @property {number} shade
+ * @property {number} from
+ * @property {number} to
+ */
+
+export class Tooltip {
+	/** @param {import("../api.js").Api} api */
+	constructor(api) {
+		this.api = api;
+		this.element = element("div", {class: "timeline-tooltip", role: "tooltip", hidden: true});
+		/**
+		 * Names of slices that are too narrow to be named by the server at once.
+		 * @type {Map<string, string>}
+		 */
+		this.titles = new Map();
+		this.timer = 0;
+		this.shown = "";
+	}
+
+	hide() {
+		window.clearTimeout(this.timer);
+		this.element.hidden = true;
+		this.shown = "";
+	}
+
+	/**
+	 * @param {Hit} hit
+	 * @param {number} x
+	 * @param {number} y
+	 * @param {HTMLElement} place in which it must stay
+	 */
+	show(hit, x, y, place) {
+		const key = `${hit.band.table}:${hit.row}:${hit.slices}`;
+		if (key !== this.shown) {
+			this.shown = key;
+			this.#fill(hit);
+		}
+		this.element.hidden = false;
+		const {offsetWidth, offsetHeight} = this.element;
+		const left = x + 14 + offsetWidth > place.clientWidth ? x - 14 - offsetWidth : x + 14;
+		const top = y + 16 + offsetHeight > place.clientHeight ? y - 10 - offsetHeight : y + 16;
+		this.element.style.transform =
+			`translate(${Math.round(Math.max(left, 0))}px, ${Math.round(Math.max(top, 0))}px)`;
+	}
+
+	/** @param {Hit} hit */
+	#fill(hit) {
+		window.clearTimeout(this.timer);
+		const {table} = hit.band;
+		const row = `${table}:${hit.row}`;
+		const title = this.api.labelText(table, hit.label) || this.titles.get(row);
+		this.#write(hit, title ?? "…");
+		if (title === undefined)
+			this.timer = window.setTimeout(() => this.#ask(hit, row), PATIENCE_MS);
+	}
+
+	/**
+	 * @param {Hit} hit
+	 * @param {string} row
+	 */
+	async #ask(hit, row) {
+		const shown = this.shown;
+		const answer = await this.api.json("row", {table: hit.band.table, row: hit.row}).catch(() => null);
+		if (!answer)
+			return;
+		if (this.titles.size >= REMEMBERED)
+			this.titles.clear();
+		this.titles.set(row, answer.title);
+		if (this.shown === shown)
+			this.#write(hit, answer.title);
+	}
+
+	/**
+	 * @param {Hit} hit
+	 * @param {string} title
+	 */
+	#write(hit, title) {
+		const {slices, shade, from, to, band} = hit;
+		const isMerged = slices > 1;
+		const second = isMerged
+			? `${count(slices)} slices begin within ${duration(to - from)}` +
+				(band.table === "path" ? "" : `, ${(shade / 10).toFixed(0)} % covered`)
+			: duration(to - from);
+		replaceContent(this.element,
+			element("div", {class: "timeline-tooltip-title"}, isMerged ? `longest: ${title}` : title),
+			element("div", {class: "quiet"}, second),
+			element("div", {class: "quiet"}, band.title));
+	}
+}
