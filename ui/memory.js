@@ -262,13 +262,14 @@ class Memory {
 			{key: "count", title: "allocations", unit: "count", is_sum: true},
 			{key: "bytes", title: "bytes", unit: "bytes", whole: answer.bytes},
 		];
-		this.table = answer.rows.length > 0 ? table : null;
+		const table = createTable({title: "Live memory by operation", columns, rows: answer.rows,
+			choose: ({node}) => node !== null && this.context.store.select(nodeSelection(Number(node))),
+			isChosen: ({node}) => node !== null && node === this.context.store.selected?.node});
+		this.table = table;
 		return replaceContent(this.live,
 			element("h3", {}, `Live at ${duration(Number(options.moment))}: `, element("span", {class: "quiet"},
 				`${bytes(answer.bytes)} in ${count(answer.count)} allocations`)),
-			answer.rows.length > 0 && createTable({title: "Live memory by operation", columns, rows: answer.rows,
-				choose: ({node}) => node !== null && this.context.store.select(nodeSelection(Number(node))),
-				isChosen: ({node}) => node !== null && node === this.context.store.selected?.node}).element);
+			answer.rows.length > 0 && table.element);
 	}
 
 	show() {

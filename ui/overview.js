@@ -80,8 +80,9 @@ function missing(report) {
 		!has("operations") && ["No operation of a dataflow graph was recorded. ",
 			"TensorFlow is traced as it is; other programs describe their graph through millrace.h."],
 	];
+	const isRecorded = report.command !== null; /* what another tool has recorded is past our advice */
 	return hints.some(Boolean) && element("section", {class: "hints", "aria-label": "What is missing"},
-		...hints.map((hint) => hint && element("p", {}, element("strong", {}, hint[0]), hint[1])));
+		...hints.map((hint) => hint && element("p", {}, element("strong", {}, hint[0]), isRecorded && hint[1])));
 }
 
 /**
@@ -227,20 +228,26 @@ export function renderOverview(report, links) {
 }
 
 /**
- * What is known before the analyses have ended, and how long they have taken.
- * @param {any} trace the answer of `trace`
+ * What is known before the analyses have ended, and how far they are.
+ * @param {import("./main.js").Context} context
  */
-function createWaiting({command, path, health: known}) {
+function createWaiting({api, trace: {command, path, health: known}}) {
 	const said = element("p", {role: "status"}, "Analysing the trace …");
+	const bar = element("progress", {"aria-label": "Analysing the trace"});
 	const began = performance.now();
-	const timer = window.setInterval(() => {
+	const timer = window.setInterval(async () => {
 		said.textContent = `Analysing the trace … ${Math.round((performance.now() - began) / 1000)} s`;
+		const {done, total} = await api.json("progress").catch(() => ({total: 0}));
+		if (total > 0) {
+			bar.max = total;
+			bar.value = done;
+		}
 	}, 1000);
 	const sentences = (known?.sentences ?? []).map((/** @type {string} */ text) => ({severity: known.severity, text}));
 	return {
 		element: element("div", {class: "page overview"}, element("h1", {}, command ?? path),
 			known && health({severity: known.severity, sentences}),
-			said, element("progress", {"aria-label": "Analysing the trace"})),
+			said, bar),
 		stop: () => window.clearInterval(timer),
 	};
 }
@@ -250,7 +257,7 @@ function createWaiting({command, path, health: known}) {
  * @returns {import("./main.js").View}
  */
 export function create(context) {
-	const waiting = createWaiting(context.trace);
+	const waiting = createWaiting(context);
 	const place = element("div", {}, waiting.element);
 	loadReport(context.api)
 		.then((report) => replaceContent(place, renderOverview(report, createLinks(context))),

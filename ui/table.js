@@ -119,7 +119,8 @@ function cellsOf({unit, whole, is_difference}, value) {
 		return [element("td", {class: `number ${Number(value) > 0 ? "more" : "less"}`},
 			Number(value) > 0 ? `+${text}` : text)];
 	if (unit === "text")
-		return [element("td", {class: "text", title: text}, text)];
+		return [element("td", {class: text.includes("/") ? "text path" : "text", title: text},
+			element("bdi", {dir: "ltr"}, text))];
 	const exact = value === null ? "not known" : `${count(/** @type {number} */ (value))} ${unit}`;
 	const cells = [element("td", {class: "number", title: exact}, text)];
 	if (whole !== undefined)

@@ -14,8 +14,8 @@ static int tell_history(const struct mr_model *model, struct mr_findings *findin
 		return mr_finding_say(
 			findings, finding, MR_SEVERITY_NOTE,
 			"Operations that TensorFlow had executed often before it was traced run on "
-			"the threads on which they run when it is not traced; others, if cheap, on "
-			"other threads than their input's, as if they were not.");
+			"the threads on which they run when it is not traced; of the others it "
+			"hands also cheap ones to other threads than their input's.");
 	return mr_finding_say(
 		findings, finding, MR_SEVERITY_NOTE,
 		"TensorFlow was traced from its first step: it then goes on to run cheap "
@@ -52,8 +52,9 @@ int mr_tell_framework_health(const struct mr_model *model, struct mr_findings *f
 	const struct mr_survey *survey = model->survey;
 	int result = 0;
 
+	/* Where it means that nothing is traced, that is a warning of its own. */
 	for (size_t i = 0; i < survey->hooks_missing.count && result == 0; i++)
-		result = mr_finding_say(findings, finding, MR_SEVERITY_WARNING,
+		result = mr_finding_say(findings, finding, MR_SEVERITY_NOTE,
 					"This version of the framework lacks %s.",
 					mr_survey_text(survey, survey->hooks_missing.items[i]));
 	if (result == 0)

@@ -24,9 +24,12 @@ static FILE *open_temporary(char *name)
 	umask(mask); /* it can only be asked for by setting it */
 	if (fd < 0)
 		return NULL;
-	FILE *stream = fchmod(fd, 0666 & ~mask) == 0 ? fdopen(fd, "w") : NULL;
-	if (!stream)
+	fchmod(fd, 0666 & ~mask); /* file systems that know no such rights refuse */
+	FILE *stream = fdopen(fd, "w");
+	if (!stream) {
 		close(fd);
+		unlink(name);
+	}
 	return stream;
 }
 

@@ -7,6 +7,7 @@
 struct piece {
 	uint64_t bytes; /* that it adds to the device; 0: it is not live, or part of another */
 	uint32_t device;
+	uint32_t allocator;
 };
 
 struct ledger {
@@ -75,11 +76,14 @@ static int enter(struct ledger *ledger, uint32_t row)
 	if (memory->is_free[row]) {
 		if (piece->device)
 			memory->device[row] = piece->device;
+		if (piece->allocator)
+			memory->allocator[row] = piece->allocator;
 		if (piece->bytes)
 			memory->bytes[row] = piece->bytes;
 		piece->bytes = 0;
 	} else {
 		piece->device = memory->device[row];
+		piece->allocator = memory->allocator[row];
 		piece->bytes = memory->parent[row] ? 0 : memory->bytes[row];
 		*live_of(ledger, piece->device, teller) += piece->bytes;
 	}

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/device_time.h"
 #include "base/format.h"
 #include "query/relation.h"
 #include "serve/labels.h"
@@ -83,6 +84,16 @@ void mr_fields_add_ns(const struct mr_fields *fields, struct mr_field_name name,
 
 	mr_format_ns(text, ns, true);
 	add_value(fields, name, text, "ns", ns);
+}
+
+void mr_fields_add_bound(const struct mr_fields *fields, struct mr_field_name name, uint64_t ns)
+{
+	int64_t bound_ns = mr_bound_value(fields->view->model, ns);
+
+	if (bound_ns == MR_NO_VALUE)
+		mr_fields_add_text(fields, name, "", nowhere);
+	else
+		mr_fields_add_ns(fields, name, bound_ns);
 }
 
 void mr_fields_add_time(const struct mr_fields *fields, struct mr_field_name name, int64_t ns)
@@ -175,6 +186,10 @@ static void add_number(const struct mr_fields *fields, struct mr_field_name name
 {
 	char text[VALUE_BYTES];
 
+	if (strcmp(desc->name, "bound_ns") == 0) {
+		mr_fields_add_bound(fields, name, value);
+		return;
+	}
 	if (ends_in(desc->name, "_ns")) {
 		mr_fields_add_ns(fields, name, (int64_t)value);
 		return;

@@ -41,8 +41,10 @@ struct mr_field_name {
 	const char *about;
 };
 
-/* A duration; a time, or MR_NO_TIME; a size; how many. */
+/* A duration; how exact a time is, which may be not known (mr_bound_value()); a time, or MR_NO_TIME; a size; how
+ * many. */
 void mr_fields_add_ns(const struct mr_fields *fields, struct mr_field_name name, int64_t ns);
+void mr_fields_add_bound(const struct mr_fields *fields, struct mr_field_name name, uint64_t ns);
 void mr_fields_add_time(const struct mr_fields *fields, struct mr_field_name name, int64_t ns);
 void mr_fields_add_bytes(const struct mr_fields *fields, struct mr_field_name name, uint64_t bytes);
 void mr_fields_add_count(const struct mr_fields *fields, struct mr_field_name name, uint64_t count);

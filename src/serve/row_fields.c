@@ -50,13 +50,9 @@ static void add_user_bound(const struct mr_row *row, const struct mr_fields *fie
 
 	if (!is_user || !survey->clocks || !survey->clocks->user)
 		return;
-	int64_t bound_ns = mr_bound_value(
-		row->model, mr_clock_max_bound_ns(survey->clocks->user, survey->first_user_ticks,
+	mr_fields_add_bound(fields, name,
+			    mr_clock_max_bound_ns(survey->clocks->user, survey->first_user_ticks,
 						  survey->last_user_ticks));
-	if (bound_ns == MR_NO_VALUE)
-		mr_fields_add_text(fields, name, "", nowhere);
-	else
-		mr_fields_add_ns(fields, name, bound_ns);
 }
 
 static void add_clocks(const struct mr_row *row, const struct mr_fields *fields)
@@ -64,7 +60,11 @@ static void add_clocks(const struct mr_row *row, const struct mr_fields *fields)
 	char text[32];
 
 	snprintf(text, sizeof text, "%" PRId64, row->start_ns);
-	add_words(fields, "trace clock", "when it began: nanoseconds of CLOCK_MONOTONIC", text);
+	add_words(fields, "trace clock",
+		  mr_model_is_imported(row->model)
+			  ? "when it began: nanoseconds of the clock that its tool used"
+			  : "when it began: nanoseconds of CLOCK_MONOTONIC",
+		  text);
 	add_wall_clock(row, fields);
 	add_user_bound(row, fields);
 }
@@ -255,8 +255,8 @@ static void add_of_idle(const struct mr_row *row, const struct mr_fields *fields
 		  mr_chain_culprit(row->model, region, &idle->chains, headline));
 	add_words(fields, "chain", "of causes, the root last",
 		  mr_chain_text(row->model, region, &idle->chains, piece->chain));
-	mr_fields_add_ns(fields, (struct mr_field_name){"uncertain", "by so much it may be off"},
-			 (int64_t)mr_min(piece->uncertain_ns, (uint64_t)INT64_MAX));
+	mr_fields_add_bound(fields, (struct mr_field_name){"uncertain", "by so much it may be off"},
+			    piece->uncertain_ns);
 	mr_fields_add_row(fields, (struct mr_field_name){"ended by", "what began then"},
 			  "device_operations", piece->operation);
 	add_thread(row, fields, "the last thread of the chain");
@@ -282,11 +282,15 @@ static void add_of_path(const struct mr_row *row, const struct mr_fields *fields
 static void add_of_step(const struct mr_row *row, const struct mr_fields *fields)
 {
 	const struct mr_step_list *list = &row->view->steps.list;
+	const struct mr_step *step = &list->steps.items[row->row];
+	bool is_counted = list->inferences.count || step->function;
 	char text[32];
 
-	snprintf(text, sizeof text, "%" PRIu64, list->steps.items[row->row].number);
-	add_words(fields, "number",
-		  list->inferences.count ? "counted from 0" : "that the program gave", text);
+	snprintf(text, sizeof text, "%" PRIu64, step->number);
+	add_words(fields, "number", is_counted ? "counted" : "that the program gave", text);
+	if (step->function)
+		add_words(fields, "function", "that it is a call of",
+			  mr_model_text(row->model, step->function));
 	add_span(row, fields);
 	add_thread(row, fields, "thread that marked it, or made its first launch");
 }

@@ -29,6 +29,21 @@ static const char *ns_text(char *to, int64_t ns)
 	return to;
 }
 
+enum {
+	APART_BYTES = MR_FORMAT_BYTES + 8,
+};
+
+/* How far two times are apart: "3 µs after"; or "3 µs before", as clocks of devices are not exact, and operations
+ * may overlap. `to` has room for APART_BYTES. */
+static const char *apart_text(char *to, int64_t ns, const char *forward, const char *backward)
+{
+	char distance[MR_FORMAT_BYTES];
+
+	snprintf(to, APART_BYTES, "%s %s", ns_text(distance, ns < 0 ? -ns : ns),
+		 ns < 0 ? backward : forward);
+	return to;
+}
+
 /* ---- causes ----------------------------------------------------------------------------------------- */
 
 static int say_idle(const struct words *words)
@@ -54,12 +69,12 @@ static int say_idle(const struct words *words)
 	if (result == 0 && piece->operation != MR_NO_ROW)
 		result = say(words, "The gap ended when %s began.",
 			     mr_operation_text(words->model, piece->operation));
-	if (result == 0 && piece->uncertain_ns)
-		result =
-			say(words,
-			    "It may be shorter or longer by %s: the device's clock is not known "
-			    "more exactly.",
-			    ns_text(ns, (int64_t)mr_min(piece->uncertain_ns, (uint64_t)INT64_MAX)));
+	int64_t uncertain_ns = mr_bound_value(words->model, piece->uncertain_ns);
+	if (result == 0 && uncertain_ns != MR_NO_VALUE && uncertain_ns > 0)
+		result = say(words,
+			     "It may be shorter or longer by %s: the device's clock is not known "
+			     "more exactly.",
+			     ns_text(ns, uncertain_ns));
 	return result;
 }
 
@@ -142,21 +157,22 @@ static int say_operation(const struct words *words)
 	const struct mr_device_operations *operations = &words->model->device_operations;
 	uint32_t row = words->row->row, call = operations->call[row],
 		 after = operations->after[row];
-	char ns[MR_FORMAT_BYTES];
+	int64_t start_ns = operations->start_ns[row];
+	char apart[APART_BYTES];
 	int result = 0;
 
 	if (call == MR_NO_ROW)
 		result = say(words, "Its launch is not in the trace.");
 	else if (mr_operation_is_timed(words->model, row))
-		result = say(
-			words, "It began %s after %s launched it.",
-			ns_text(ns, operations->start_ns[row] - words->model->calls.start_ns[call]),
-			mr_model_text(words->model, words->model->calls.function[call]));
+		result = say(words, "It began %s %s launched it.",
+			     apart_text(apart, start_ns - words->model->calls.start_ns[call],
+					"after", "before"),
+			     mr_model_text(words->model, words->model->calls.function[call]));
 	if (result == 0 && after != MR_NO_ROW)
-		result = say(words, "It had to wait for %s, which ended %s before it began.",
+		result = say(words, "It had to wait for %s, which ended %s it began.",
 			     name_operation(words, after),
-			     ns_text(ns, operations->start_ns[row] -
-						 mr_operation_end_ns(words->model, after)));
+			     apart_text(apart, start_ns - mr_operation_end_ns(words->model, after),
+					"before", "after"));
 	if (result == 0)
 		result = say_tensor(words);
 	return result < 0 ? result : say_bound(words);
@@ -177,15 +193,17 @@ static int say_launched(const struct words *words, struct mr_launched launched)
 static int say_call(const struct words *words)
 {
 	uint32_t row = words->row->row, awaited = words->model->calls.awaited[row];
-	char ns[MR_FORMAT_BYTES];
+	char apart[APART_BYTES];
 	int result = say_launched(words, mr_launched_by_call(words->model, row));
 
 	if (result < 0 || awaited == MR_NO_ROW)
 		return result;
-	return say(words, "It waited for %s, and returned %s after that had ended.",
+	return say(words, "It waited for %s, and returned %s that had ended.",
 		   name_operation(words, awaited),
-		   ns_text(ns, mr_call_end_ns(words->model, row) -
-				       mr_operation_end_ns(words->model, awaited)));
+		   apart_text(apart,
+			      mr_call_end_ns(words->model, row) -
+				      mr_operation_end_ns(words->model, awaited),
+			      "after", "before"));
 }
 
 static int say_execution(const struct words *words)
@@ -193,13 +211,13 @@ static int say_execution(const struct words *words)
 	const struct mr_node_executions *executions = &words->model->node_executions;
 	uint32_t row = words->row->row;
 	int64_t end_ns = executions->start_ns[row] + executions->duration_ns[row];
-	char ns[MR_FORMAT_BYTES];
+	char apart[APART_BYTES];
 	int result = say_launched(words, mr_launched_by_execution(words->model, row));
 
 	if (result < 0 || executions->done_ns[row] == MR_NO_TIME)
 		return result;
-	return say(words, "It is asynchronous: it was done %s after it had returned.",
-		   ns_text(ns, executions->done_ns[row] - end_ns));
+	return say(words, "It is asynchronous: it was done %s it had returned.",
+		   apart_text(apart, executions->done_ns[row] - end_ns, "after", "before"));
 }
 
 /* ---- threads ---------------------------------------------------------------------------------------- */
@@ -303,6 +321,7 @@ static int say_block_io(const struct words *words)
 static int say_step(const struct words *words)
 {
 	const struct mr_step_list *list = &words->row->view->steps.list;
+	uint32_t function = list->steps.items[words->row->row].function;
 	char own[MR_FORMAT_BYTES], usual[MR_FORMAT_BYTES];
 	uint32_t median;
 	int result = mr_step_list_median(list, &median);
@@ -310,6 +329,11 @@ static int say_step(const struct words *words)
 	if (result == 0 && list->inferences.count)
 		result = say(words, "The program marks no steps: this one is inferred from the "
 				    "operations that it launches again and again.");
+	if (result == 0 && function)
+		result = say(words,
+			     "The program marks no steps: this one is a call of %s, the function "
+			     "that it calls most often.",
+			     mr_model_text(words->model, function));
 	return result < 0 ? result
 			  : say(words, "It took %s; the median step took %s.",
 				ns_text(own, words->row->duration_ns),

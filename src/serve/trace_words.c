@@ -142,6 +142,15 @@ static const char *tell_thread(const struct mr_view *view, uint32_t track, struc
 			       is_told ? "" : ", seen by the kernel level alone");
 }
 
+static const char *tell_steps(const struct mr_step_list *list)
+{
+	if (list->inferences.count)
+		return "inferred from what it launches";
+	return list->steps.count && list->steps.items[0].function
+		       ? "calls of the function called most often"
+		       : "marked by the program";
+}
+
 /* ---- groups --------------------------------------------------------------------------------------- */
 
 int mr_group_describe(const struct mr_view *view, const struct mr_band_group *group,
@@ -153,8 +162,7 @@ int mr_group_describe(const struct mr_view *view, const struct mr_band_group *gr
 	switch (group->kind) {
 	case MR_GROUP_STEPS:
 		words.title = "Steps";
-		words.about = model->steps.table.count ? "marked by the program"
-						       : "inferred from what it launches";
+		words.about = tell_steps(&view->steps.list);
 		break;
 	case MR_GROUP_PATH:
 		words.title = "Critical path";

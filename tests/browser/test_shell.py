@@ -99,6 +99,24 @@ class Shell(browser.ViewerTest):
         page = self.open(self.pipeline(), "#view=nonsense&from=9&to=1&select=row:x")
         self.assertEqual(["Overview"], self.shown(page))
 
+    def test_a_selection_that_is_not_there_is_told(self):
+        page = self.open(self.pipeline(), "#select=row:node_executions:99999999")
+        details = page.get_by_role("complementary", name="Details")
+        details.get_by_role("alert").filter(has_text="99999999").wait_for()
+        self.assertEqual(1, len(self.problems))
+        self.assertIn("404", self.problems.pop())
+
+    def test_enter_chooses_what_was_typed_last(self):
+        trace = self.pipeline()
+        page = self.open(trace)
+        page.keyboard.press("/")
+        page.keyboard.type("s")
+        page.get_by_role("option").first.wait_for()
+        name = self.query(trace, "select max(node_name) as name from node_executions where node_name not like 's%'")
+        page.get_by_role("combobox", name="Search").fill(name[0]["name"])
+        page.keyboard.press("Enter")
+        page.locator(".details-title").filter(has_text=name[0]["name"]).wait_for()
+
     def test_all_controls_have_names(self):
         page = self.open(self.pipeline())
         for view in VIEWS:

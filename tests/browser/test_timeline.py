@@ -307,6 +307,34 @@ class Timeline(browser.ViewerTest):
         self.assertLessEqual(box["y"] + box["height"], around["y"] + around["height"] + 1)
         self.assertTrue(page.locator(".timeline-status").text_content())
 
+    def test_what_is_selected_is_not_hidden_by_the_filter(self):
+        trace = self.pipeline()
+        track = self.query(trace, "select rowid from tracks where name = 'source'")[0]["rowid"]
+        row = self.executions(trace, f"track = {track}")[0]["rowid"]
+        page = self.show(trace, tracks="spectrum")
+        band = page.locator(f'[data-key$="/node_executions.{track}"]')
+        self.assertEqual(0, band.count())
+        page.goto(f"{page.url}&select=row:node_executions:{row}")
+        band.wait_for()
+        page.wait_for_url(lambda url: "tracks=" not in url)
+        self.assertEqual("", page.get_by_role("searchbox", name="Filter tracks").input_value())
+
+    def test_the_window_of_a_url_stays_whatever_is_selected(self):
+        trace = self.pipeline()
+        rows = self.executions(trace)
+        window = {"from": "400000000", "to": "400100000"}
+        page = self.show(trace, select=f"row:node_executions:{rows[0]['rowid']}", **window)
+        title = page.locator(".details-title")
+        for row in (rows[0], rows[-1]):
+            page.goto(page.url.replace(self.state(page)["select"], f"row:node_executions:{row['rowid']}"))
+            title.filter(has_text=row["node_name"]).wait_for()
+            self.settle(page)
+            self.assertEqual((400e6, 400.1e6), self.window(page))
+        page.go_back()
+        title.filter(has_text=rows[0]["node_name"]).wait_for()
+        self.settle(page)
+        self.assertEqual((400e6, 400.1e6), self.window(page))
+
     def test_switches_and_filter_are_in_the_url(self):
         trace, _ = self.simulated(SEED)
         page = self.show(trace)

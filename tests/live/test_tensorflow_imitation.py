@@ -85,6 +85,11 @@ class Imitation(LiveTest):
                 self.assertEqual(events["activity"], [])
                 self.assertIn("activities", "".join(event["fields"]["name"] for event in events["hook_missing"]))
 
+    def test_watcher_sleeps(self):
+        """It is costly: on only while there are new nodes."""
+        texts = [event["names"]["text"] for event in self.play("quiet")["activity"]]
+        self.assertEqual([text.partition("node_name=")[2].split("\n")[0] for text in texts], ["early", "awake"])
+
     def test_allocator_throws(self):
         """The outermost allocator tells, also after an exception has passed through some."""
         events = self.play("throw", imitation="tensorflow_throws.cc")

@@ -208,6 +208,25 @@ static void wait_lists_are_followed(void **state)
 	assert_int_equal(all_arrows("device_operations", third), 3);
 }
 
+/* By their times one may begin before what it waits for has ended: no sentence has a negative time. */
+static void overlaps_are_said_so(void **state)
+{
+	(void)state;
+	hand_operation(QUEUE_A, 100, 200, "first", 1);
+	hand_operation(QUEUE_A, 150, 300, "second", 2);
+	hand_launch(0, 10, 20, 1);
+	hand_launch(0, 160, 170, 2);
+	look();
+	json_t *answer = ask_json(view, "row?table=device_operations&row=%u",
+				  row_at(&model->device_operations.table, 150));
+	const json_t *sentences = json_object_get(answer, "sentences");
+	assert_string_equal(json_string_value(json_array_get(sentences, 0)),
+			    "It began 10 ns before launch launched it.");
+	assert_string_equal(json_string_value(json_array_get(sentences, 1)),
+			    "It had to wait for first, which ended 50 ns after it began.");
+	json_decref(answer);
+}
+
 /* ---- threads ----------------------------------------------------------------------------------------- */
 
 static void wakers_and_woken_see_each_other(void **state)
@@ -420,6 +439,7 @@ int main(void)
 		TEST(nested_launches_count_for_the_outer_operation),
 		TEST(many_arrows_are_bounded),
 		TEST(wait_lists_are_followed),
+		TEST(overlaps_are_said_so),
 		TEST(wakers_and_woken_see_each_other),
 		TEST(messages_lead_to_their_receivers),
 		TEST(inputs_feed_within_a_step),

@@ -5,7 +5,8 @@ import {element} from "../dom.js";
 import {count, duration} from "../format.js";
 import {durationBars, responsive} from "../plots.js";
 import {labelSelection, nodeSelection, rowSelection} from "../state.js";
-import {buttons, link, listing, section, valueNodes} from "./parts.js";
+import {momentText} from "../timeline/ticks.js";
+import {buttons, link, listing, MICROSECOND, section, valueNodes} from "./parts.js";
 
 const SHOWN = 40;
 const PLOT_HEIGHT = 110;
@@ -76,6 +77,6 @@ export function fillNode(context, answer) {
 		list("Executions", executions, (/** @type {any} */ execution) => [
 			link(duration(execution.to - execution.from), () =>
 				store.select(rowSelection("node_executions", execution.row))),
-			element("span", {class: "quiet"}, ` at ${duration(execution.from)}` +
+			element("span", {class: "quiet"}, ` at ${momentText(execution.from, MICROSECOND)}` +
 				(execution.step === null ? "" : `, step ${execution.step}`))]));
 }

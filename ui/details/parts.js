@@ -4,6 +4,10 @@
 import {element} from "../dom.js";
 import {bytes, count, duration, exactDuration} from "../format.js";
 import {labelSelection, nodeSelection, rowSelection} from "../state.js";
+import {momentText} from "../timeline/ticks.js";
+
+/** Moments are told so exactly that neighbours differ. */
+export const MICROSECOND = 1000;
 
 /**
  * @typedef {import("../main.js").Context} Context
@@ -29,7 +33,7 @@ export function endNodes({store, trace}, {table, row, title, time, band}) {
 	const track = band === null ? null : trace.bands[band].track;
 	const where = track === null ? "" : `, ${trace.tracks[track].title}`;
 	return [link(title, () => store.select(rowSelection(table, row)), table.replaceAll("_", " ")),
-		element("span", {class: "quiet", title: exactDuration(time)}, ` at ${duration(time)}${where}`)];
+		element("span", {class: "quiet", title: exactDuration(time)}, ` at ${momentText(time, MICROSECOND)}${where}`)];
 }
 
 /**

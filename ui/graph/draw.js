@@ -262,20 +262,25 @@ export class Painter {
 	}
 
 	/**
-	 * From afar: the title alone, as large as there is room for.
+	 * From afar: the title alone, as large as there is room for, and cut only where it could not be read any more.
 	 * @param {Item} item
 	 * @param {number} scale
 	 */
 	#drawTitle(item, scale) {
 		const {context} = this;
-		const size = Math.min(Math.max(12, COMFORTABLE / scale), item.height * 0.6);
-		if (size * scale < SMALLEST_TYPE)
+		const largest = Math.min(Math.max(12, COMFORTABLE / scale), item.height * 0.6);
+		const least = SMALLEST_TYPE / scale;
+		if (largest < least)
 			return;
+		const title = titleOf(item);
+		const room = item.width - 6;
+		context.font = `500 12px ${FONT}`;
+		const size = Math.max(Math.min(largest, (12 * room) / context.measureText(title).width), least);
 		context.textAlign = "center";
 		context.textBaseline = "middle";
 		context.fillStyle = this.colours.text;
 		context.font = `500 ${size.toFixed(1)}px ${FONT}`;
-		context.fillText(this.#shorten(titleOf(item), item.width - 6), item.x + item.width / 2, item.y + item.height / 2);
+		context.fillText(this.#shorten(title, room), item.x + item.width / 2, item.y + item.height / 2);
 		context.textAlign = "left";
 	}
 

@@ -158,7 +158,13 @@ static bool take_numbers(struct text *text, const struct mr_cxx_string *from)
 	return true;
 }
 
-/* The id of a text, or 0 if it shall not be interned. */
+static inline bool begins_with(const char *text, size_t length, const char *beginning)
+{
+	return length >= strlen(beginning) && memcmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/* The id of a text, or 0 if it shall not be interned. What repeats a dataset counts in the names of its iterators, so
+ * there is always a new one: they are no nodes, and the watcher has nothing to say of them. */
 static uint32_t intern(const char *text, size_t length)
 {
 	uint32_t id = mr_find_text(text, length);
@@ -166,22 +172,17 @@ static uint32_t intern(const char *text, size_t length)
 		return id;
 	if (atomic_fetch_add_explicit(&text_count, 1, memory_order_relaxed) >= TEXTS_MAX)
 		return 0;
-	mr_watcher_wake();
+	if (!begins_with(text, length, "Iterator::"))
+		mr_watcher_wake();
 	return mr_define_text(text, length);
-}
-
-static inline bool begins_with(const struct mr_cxx_string *text, const char *beginning)
-{
-	size_t length = strlen(beginning);
-	return text->length >= length && memcmp(text->data, beginning, length) == 0;
 }
 
 /* More than half of all events, told after every node: which nodes follow it, and how many of them are ready. The
  * graph and the events of the nodes themselves say as much. */
 static inline bool is_superfluous(const struct mr_cxx_string *name)
 {
-	return begins_with(name, "ExecutorPropagateOutputs#") ||
-	       begins_with(name, "ExecutorState::ScheduleReady#");
+	return begins_with(name->data, name->length, "ExecutorPropagateOutputs#") ||
+	       begins_with(name->data, name->length, "ExecutorState::ScheduleReady#");
 }
 
 static void write_event(const struct traceme_event *event)

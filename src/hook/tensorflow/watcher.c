@@ -99,14 +99,32 @@ static bool is_readable(uintptr_t word)
 	return syscall(SYS_rt_sigprocmask, no_way, word, NULL, WORD_BYTES) != 0 && errno == EINVAL;
 }
 
-static bool peek(void *to, const void *from, size_t bytes)
+/* Pages that can be read, of an activity that is being read: it is in few. */
+struct pages {
+	uintptr_t known[8];
+	size_t count;
+};
+
+static bool ask_once(struct pages *pages, uintptr_t word)
+{
+	const uintptr_t page = word & -PAGE_BYTES;
+	for (size_t i = 0; i < mr_min(pages->count, mr_countof(pages->known)); i++)
+		if (pages->known[i] == page)
+			return true;
+	if (!is_readable(word))
+		return false;
+	pages->known[pages->count++ % mr_countof(pages->known)] = page;
+	return true;
+}
+
+static bool peek(struct pages *pages, void *to, const void *from, size_t bytes)
 {
 	const uintptr_t begin = (uintptr_t)from;
 	uintptr_t end;
 	if (__builtin_add_overflow(begin, bytes, &end))
 		return false;
 	for (uintptr_t page = begin & -PAGE_BYTES; page < end; page += PAGE_BYTES)
-		if (!is_readable(mr_max(page, begin & -WORD_BYTES)))
+		if (!ask_once(pages, mr_max(page, begin & -WORD_BYTES)))
 			return false;
 	memcpy(to, from, bytes);
 	return true;
@@ -118,11 +136,12 @@ struct text {
 };
 
 /* Cut if there is no room for it all: at the end of an input. */
-static bool append(struct text *text, const struct mr_cxx_string *string)
+static bool append(struct text *text, struct pages *pages, const struct mr_cxx_string *string)
 {
 	char *at = text->room + text->length;
 	size_t length = mr_min(string->length, TEXT_ROOM - 1 - text->length);
-	if (string->length > VALUE_MAX || !peek(at, string->data, length) || memchr(at, 0, length))
+	if (string->length > VALUE_MAX || !peek(pages, at, string->data, length) ||
+	    memchr(at, 0, length))
 		return false;
 	if (length < string->length) {
 		const char *last = memrchr(at, ';', length);
@@ -133,7 +152,8 @@ static bool append(struct text *text, const struct mr_cxx_string *string)
 	return true;
 }
 
-static bool append_value(struct text *text, const char *key, const struct mr_cxx_string *value)
+static bool append_value(struct text *text, struct pages *pages, const char *key,
+			 const struct mr_cxx_string *value)
 {
 	size_t key_length = strlen(key);
 	if (key_length + 2 > TEXT_ROOM - text->length)
@@ -141,7 +161,7 @@ static bool append_value(struct text *text, const char *key, const struct mr_cxx
 	memcpy(text->room + text->length, key, key_length);
 	text->length += key_length;
 	text->room[text->length++] = '=';
-	return append(text, value);
+	return append(text, pages, value);
 }
 
 /* What is kept of an activity's map. */
@@ -151,10 +171,10 @@ struct kept {
 	uint64_t run;
 };
 
-static bool read_run(const struct mr_cxx_string *value, uint64_t *ret_run)
+static bool read_run(struct pages *pages, const struct mr_cxx_string *value, uint64_t *ret_run)
 {
 	char digits[24] = "";
-	if (value->length >= sizeof digits || !peek(digits, value->data, value->length))
+	if (value->length >= sizeof digits || !peek(pages, digits, value->data, value->length))
 		return false;
 	bool is_negative = digits[0] == '-';
 	uint64_t run = 0;
@@ -164,14 +184,14 @@ static bool read_run(const struct mr_cxx_string *value, uint64_t *ret_run)
 	return true;
 }
 
-static bool keep(struct kept *kept, const struct attribute *attribute)
+static bool keep(struct kept *kept, struct pages *pages, const struct attribute *attribute)
 {
 	char key[KEY_ROOM] = "";
 	if (attribute->key.length >= sizeof key ||
-	    !peek(key, attribute->key.data, attribute->key.length))
+	    !peek(pages, key, attribute->key.data, attribute->key.length))
 		return false;
 	if (strcmp(key, "step_id") == 0)
-		return read_run(&attribute->value, &kept->run);
+		return read_run(pages, &attribute->value, &kept->run);
 	for (size_t i = 0; i < mr_countof(kept_keys); i++)
 		if (strcmp(key, kept_keys[i]) == 0) {
 			kept->values[i] = attribute->value;
@@ -180,7 +200,7 @@ static bool keep(struct kept *kept, const struct attribute *attribute)
 	return true;
 }
 
-static bool read_map(struct kept *ret_kept, const uint64_t words[4])
+static bool read_map(struct kept *ret_kept, struct pages *pages, const uint64_t words[4])
 {
 	bool capacity_first = words[0] < 4096;
 	uint64_t capacity = capacity_first ? words[0] : mr_max(words[2], words[3]);
@@ -190,12 +210,12 @@ static bool read_map(struct kept *ret_kept, const uint64_t words[4])
 
 	*ret_kept = (struct kept){0};
 	/* A map of one keeps it in place of the pointers: no node has so few attributes. */
-	if (capacity < 2 || capacity > CAPACITY_MAX || !peek(full, control, capacity))
+	if (capacity < 2 || capacity > CAPACITY_MAX || !peek(pages, full, control, capacity))
 		return false;
 	for (uint64_t i = 0; i < capacity; i++) {
 		struct attribute attribute;
-		if (full[i] >= 0 &&
-		    (!peek(&attribute, &slots[i], sizeof attribute) || !keep(ret_kept, &attribute)))
+		if (full[i] >= 0 && (!peek(pages, &attribute, &slots[i], sizeof attribute) ||
+				     !keep(ret_kept, pages, &attribute)))
 			return false;
 	}
 	return true;
@@ -205,23 +225,26 @@ static bool read_map(struct kept *ret_kept, const uint64_t words[4])
 static bool read_activity(const struct activity *seen, struct text *ret_text, uint64_t *ret_run)
 {
 	static const char executor[] = "ExecutorState::Process\n";
+	struct pages pages = {.count = 0};
 	struct activity activity;
 	struct kept kept;
 
 	ret_text->length = 0;
 	if (is_readable(WORD_BYTES)) /* nothing is there: so it says of all memory */
 		return false;
-	if (!peek(&activity, seen, sizeof activity) || !append(ret_text, &activity.title))
+	if (!peek(&pages, &activity, seen, sizeof activity) ||
+	    !append(ret_text, &pages, &activity.title))
 		return false;
 	if (ret_text->length != strlen(executor) ||
 	    memcmp(ret_text->room, executor, strlen(executor)) != 0) {
 		ret_text->length = 0;
 		return true;
 	}
-	if (!read_map(&kept, activity.map) || !kept.is_there[0])
+	if (!read_map(&kept, &pages, activity.map) || !kept.is_there[0])
 		return false;
 	for (size_t i = 0; i < mr_countof(kept_keys); i++)
-		if (kept.is_there[i] && !append_value(ret_text, kept_keys[i], &kept.values[i]))
+		if (kept.is_there[i] &&
+		    !append_value(ret_text, &pages, kept_keys[i], &kept.values[i]))
 			return false;
 	*ret_run = kept.run;
 	return true;

@@ -300,6 +300,20 @@ static void play_nodes(void)
 	run_node("last", "", 0, 2);
 }
 
+/* The watcher sleeps when there is nothing new, though an iterator has new names all the time, and wakes again. */
+static void play_quiet(void)
+{
+	char text[40];
+	run_node("early", "", 0, 0);
+	for (int i = 0; i < 12; i++) {
+		usleep(100000);
+		trace(text, (size_t)sprintf(text, "Iterator::Repeat[%d]::FromTensor", i));
+	}
+	run_node("asleep", "", 0, 0);
+	trace("new:NoOp", strlen("new:NoOp"));
+	run_node("awake", "", 0, 0);
+}
+
 /* From now on the kernel answers to some calls as it is told to, and to all others in another way. */
 static void filter_calls(const int *calls, size_t count, uint32_t answer, uint32_t otherwise)
 {
@@ -362,6 +376,8 @@ void play(const char *scene)
 		run_node("node", "", 0, 3);
 	if (strcmp(scene, "profile") == 0)
 		play_profile();
+	else if (strcmp(scene, "quiet") == 0)
+		play_quiet();
 	else if (strcmp(scene, "fork") != 0)
 		play_all();
 	else if (fork() == 0) {
