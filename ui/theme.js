@@ -1,21 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Light and dark: as the system says, or as the button says, which is remembered. */
+/**
+ * Light and dark: as the system says, or as the button says, which is remembered. The style sheet goes by the
+ * attribute data-theme.
+ */
 
 import {element} from "./dom.js";
 
 const KEY = "millrace-theme";
+const system = matchMedia("(prefers-color-scheme: dark)");
 
-export function isDark() {
-	const chosen = document.documentElement.dataset.theme;
-	return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+function remembered() {
+	try {
+		return localStorage.getItem(KEY);
+	} catch {
+		return null; /* a browser may forbid it */
+	}
 }
+
+/** @param {string} theme */
+function remember(theme) {
+	try {
+		localStorage.setItem(KEY, theme);
+	} catch {
+		/* then it is not remembered */
+	}
+}
+
+/** @param {string} theme */
+function show(theme) {
+	document.documentElement.dataset.theme = theme;
+	window.dispatchEvent(new Event("millrace-theme"));
+}
+
+function showPreferred() {
+	const theme = remembered() ?? (system.matches ? "dark" : "light");
+	show(theme === "dark" ? "dark" : "light");
+}
+system.addEventListener("change", showPreferred);
+showPreferred();
 
 /**
  * Told when colours have changed; canvases then draw themselves anew.
  * @param {() => void} listener
  */
 export function onThemeChange(listener) {
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", listener);
 	window.addEventListener("millrace-theme", listener);
 }
 
@@ -27,29 +55,12 @@ export function themeColour(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-function remembered() {
-	try {
-		return localStorage.getItem(KEY);
-	} catch {
-		return null; /* a browser may forbid it */
-	}
-}
-
-/** @param {string} theme */
-function apply(theme) {
-	document.documentElement.dataset.theme = theme;
-	window.dispatchEvent(new Event("millrace-theme"));
-	try {
-		localStorage.setItem(KEY, theme);
-	} catch {
-		/* then it is not remembered */
-	}
+function change() {
+	const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+	remember(theme);
+	show(theme);
 }
 
 export function createThemeButton() {
-	const theme = remembered();
-	if (theme === "dark" || theme === "light")
-		document.documentElement.dataset.theme = theme;
-	return element("button", {"aria-label": "Light or dark", title: "Light or dark",
-		click: () => apply(isDark() ? "light" : "dark")}, "◐");
+	return element("button", {"aria-label": "Light or dark", title: "Light or dark", click: change}, "◐");
 }

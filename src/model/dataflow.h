@@ -26,6 +26,9 @@ int mr_dataflow_add(struct mr_loader *loader, const struct mr_event *event);
 /* When all events are read: sorts executions and scopes, and finds the nodes. */
 int mr_dataflow_join(struct mr_loader *loader);
 
+/* Before memory is joined: on which devices it lies, as far as its allocators say. (dataflow_memory.c) */
+void mr_dataflow_place_memory(struct mr_model *model);
+
 /* When all tables are sorted and nested: what memory was allocated for. -ENOMEM. */
 int mr_dataflow_link_memory(struct mr_model *model);
 

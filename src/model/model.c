@@ -319,8 +319,10 @@ static int load_rows(struct mr_model *model)
 		result = mr_runtime_join(model);
 	if (result == 0)
 		result = sort(model);
-	if (result == 0)
+	if (result == 0) {
+		mr_dataflow_place_memory(model);
 		result = mr_memory_join(model);
+	}
 	if (result == 0)
 		result = mr_model_nest(model);
 	if (result == 0)

@@ -178,3 +178,13 @@ void runtime_trace_end(struct mr_model *model)
 	mr_model_free(model);
 	directory_remove(directory);
 }
+
+const struct mr_finding_table *findings_table(const struct mr_findings *findings, const char *id)
+{
+	for (size_t i = 0; i < findings->list.count; i++)
+		for (size_t j = 0; j < findings->list.items[i]->tables.count; j++)
+			if (strcmp(findings->list.items[i]->tables.items[j]->id, id) == 0)
+				return findings->list.items[i]->tables.items[j];
+	fprintf(stderr, "no table %s\n", id);
+	abort();
+}

@@ -15,6 +15,7 @@
 #ifndef MR_TESTS_UNIT_RUNTIME_TRACE_H
 #define MR_TESTS_UNIT_RUNTIME_TRACE_H
 
+#include "analysis/finding.h"
 #include "model/model.h"
 
 enum {
@@ -61,5 +62,8 @@ void runtime_trace_finish(void);
 /* Writes and loads it; both end the test on failure. */
 struct mr_model *runtime_trace_load(void);
 void runtime_trace_end(struct mr_model *model);
+
+/* The table of that name, of whatever finding; the test ends if there is none. */
+const struct mr_finding_table *findings_table(const struct mr_findings *findings, const char *id);
 
 #endif

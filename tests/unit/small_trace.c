@@ -77,23 +77,12 @@ static void end(const char *directory, const char *name)
 	directory_write(directory, name, packet.bytes, packet.size);
 }
 
-static void emit(uint8_t id, uint64_t ns, const void *fields, size_t size, const char *text)
-{
-	uint8_t payload[256];
-	size_t text_size = text ? strlen(text) + 1 : 0;
-
-	memcpy(payload, fields, size);
-	memcpy(payload + size, text ? text : "", text_size);
-	packet_event(&packet, id, 2 * ns, payload, size + text_size);
-}
-
 /* EMIT(node_interval, ns, NULL, .node = 1, ...) */
-#define EMIT(name, ns, text, ...)                                          \
-	do {                                                               \
-		const struct mr_event_##name fields_ = {__VA_ARGS__};      \
-		emit(MR_EVENT_##name, ns, &fields_, sizeof fields_, text); \
-	} while (0)
-#define EMIT_BARE(name, ns, text) emit(MR_EVENT_##name, ns, "", 0, text)
+#define EMIT(name, ns, text, ...)                                       \
+	packet_event_text(&packet, MR_EVENT_##name, 2 * (ns),           \
+			  &(const struct mr_event_##name){__VA_ARGS__}, \
+			  sizeof(struct mr_event_##name), text)
+#define EMIT_BARE(name, ns, text) packet_event_text(&packet, MR_EVENT_##name, 2 * (ns), "", 0, text)
 
 static void sample(uint64_t ns, uint32_t clock, uint64_t value)
 {

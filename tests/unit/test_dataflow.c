@@ -11,10 +11,12 @@
  *                                          ├ call ─────┤
  *                                            ├ Process 8 ┤, in it inner
  */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,7 @@
 #define MS(milliseconds)       ((uint64_t)(milliseconds)*1000000)
 #define REALTIME(milliseconds) ((int64_t)(MS(milliseconds) + UINT64_C(1700000001000000456)))
 #define CPU                    "/job:localhost/replica:0/task:0/device:CPU:0"
+#define XPU                    "/job:localhost/replica:0/task:0/device:XPU:0"
 
 enum {
 	FUNCTION_RUN = 1,
@@ -45,6 +48,7 @@ enum {
 	FOLDED,
 	RECEIVE,
 	HALF,
+	SEEN_ELSEWHERE,
 	UNKNOWN = 999,
 };
 
@@ -64,6 +68,7 @@ static const char *const texts[] = {
 	"folded:Mul",
 	"r:_Recv#from=a,to=b,key=k;0:0#",
 	"CompleteParams",
+	"ExecutorState::Process\nnode_name=inner\nop=Tanh\ndevice=" XPU "\ninputs=\n",
 };
 
 static struct packet packet;
@@ -88,22 +93,11 @@ static void end(const char *name)
 	directory_write(directory, name, packet.bytes, packet.size);
 }
 
-static void emit(uint8_t id, uint64_t ns, const void *fields, size_t size, const char *text)
-{
-	uint8_t payload[512];
-	size_t text_size = text ? strlen(text) + 1 : 0;
-
-	memcpy(payload, fields, size);
-	memcpy(payload + size, text ? text : "", text_size);
-	packet_event(&packet, id, 2 * ns, payload, size + text_size);
-}
-
 /* EMIT(traceme, ns, NULL, .text = RELU, ...) */
-#define EMIT(name, ns, text, ...)                                          \
-	do {                                                               \
-		const struct mr_event_##name fields_ = {__VA_ARGS__};      \
-		emit(MR_EVENT_##name, ns, &fields_, sizeof fields_, text); \
-	} while (0)
+#define EMIT(name, ns, text, ...)                                       \
+	packet_event_text(&packet, MR_EVENT_##name, 2 * (ns),           \
+			  &(const struct mr_event_##name){__VA_ARGS__}, \
+			  sizeof(struct mr_event_##name), text)
 
 static void plain(uint32_t text, uint64_t start_ms, uint64_t end_ms)
 {
@@ -176,12 +170,32 @@ static void write_main(void)
 	end("ctf/main");
 }
 
+static void tell_memory(uint64_t ms, const char *what, const char *allocator, uint64_t address)
+{
+	char text[200];
+
+	snprintf(text, sizeof text, "%s#allocator_name=%s,allocation_bytes=64,addr=%" PRIu64 "#",
+		 what, allocator, address);
+	EMIT(traceme_text, MS(ms), text, .start = REALTIME(ms), .end = REALTIME(ms));
+}
+
+static void write_memory(void)
+{
+	begin(4, 2, 102, MR_PACKET_EVENTS);
+	tell_memory(1700, "MemoryAllocation", "PluggableDevice_0_bfc", 1);
+	tell_memory(1701, "MemoryAllocation", "PluggableDevice_1_bfc", 2);
+	tell_memory(1702, "MemoryAllocation", "pluggable_device_host_bfc", 3);
+	tell_memory(1703, "MemoryDeallocation", "PluggableDevice_0_bfc", 1);
+	end("ctf/memory");
+}
+
 static void write_worker(void)
 {
 	begin(3, 2, 101, MR_PACKET_EVENTS);
 	EMIT(activity, MS(1201), NULL, .text = SEEN, .run = 7);
 	plain(RELU, 1210, 1220);
 	EMIT(activity, MS(1221), NULL, .text = SEEN, .run = 7);
+	EMIT(activity, MS(1222), NULL, .text = SEEN_ELSEWHERE, .run = 8);
 	plain(INNER, 1262, 1264);
 	numbers(PROCESS, 1260, 1270, 8, 0, 2, 10);
 	plain(CALL, 1255, 1275);
@@ -200,6 +214,7 @@ static int load_step(void **state)
 	write_frame();
 	write_main();
 	write_worker();
+	write_memory();
 	return mr_model_load(directory, &model);
 }
 
@@ -259,6 +274,24 @@ static void test_executions(void **state)
 		mr_model_text(model, model->node_executions.shapes[execution_of("Relu")]),
 		"(float[2,3])");
 	assert_int_equal(model->anomalies.unplaced, 1);
+}
+
+/* An allocator that is called after a device lies there; others are of no device that is known. */
+static void test_memory_of_devices(void **state)
+{
+	const struct mr_memory *memory = &model->memory;
+	const struct mr_device *devices = model->survey->definitions.devices.items;
+
+	(void)state;
+	assert_int_equal(memory->table.count, 4);
+	assert_string_equal(mr_model_text(model, devices[memory->device[0]].name), XPU);
+	assert_int_equal(memory->device[1], 0);
+	assert_int_equal(memory->device[2], 0);
+	assert_int_equal(memory->device[3], memory->device[0]);
+	assert_int_equal(memory->live_bytes[0], 64);
+	assert_int_equal(memory->live_bytes[2], 128);
+	assert_int_equal(memory->live_bytes[3], 0);
+	assert_int_equal(memory->bytes[3], 64);
 }
 
 /* What an asynchronous function does synchronously is done when it returns. */
@@ -374,6 +407,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_executions, load_step, free_step),
 		cmocka_unit_test_setup_teardown(test_completions, load_step, free_step),
+		cmocka_unit_test_setup_teardown(test_memory_of_devices, load_step, free_step),
 		cmocka_unit_test_setup_teardown(test_edges_and_devices, load_step, free_step),
 		cmocka_unit_test_setup_teardown(test_messages_and_steps, load_step, free_step),
 		cmocka_unit_test_setup_teardown(test_collectives, load_step, free_step),

@@ -125,15 +125,6 @@ static void unload(void)
 
 /* ---- looking at findings ------------------------------------------------------------------------ */
 
-static const struct mr_finding_table *find_table(const char *id)
-{
-	for (size_t i = 0; i < findings.list.count; i++)
-		for (size_t j = 0; j < findings.list.items[i]->tables.count; j++)
-			if (strcmp(findings.list.items[i]->tables.items[j]->id, id) == 0)
-				return findings.list.items[i]->tables.items[j];
-	return NULL;
-}
-
 static const char *text_of(const struct mr_finding_table *table, uint32_t row, const char *key)
 {
 	for (uint32_t column = 0; column < table->column_count; column++)
@@ -221,9 +212,9 @@ static struct truth ask_oracle(uint32_t device, int queue)
 
 static void check_devices(void)
 {
-	const struct mr_finding_table *table = find_table("devices"),
-				      *states = find_table("states");
-	const struct mr_finding_table *queues = find_table("queues");
+	const struct mr_finding_table *table = findings_table(&findings, "devices"),
+				      *states = findings_table(&findings, "states");
+	const struct mr_finding_table *queues = findings_table(&findings, "queues");
 	int64_t whole = 0;
 
 	for (uint32_t device = 0; device < DEVICES; device++) {
@@ -271,7 +262,7 @@ static void check_copies(void)
 	} kinds[] = {{MR_operation_kind_copy_to_device, "copy_to_device"},
 		     {MR_operation_kind_copy_from_device, "copy_from_device"},
 		     {MR_operation_kind_fill, "fill"}};
-	const struct mr_finding_table *table = find_table("copies");
+	const struct mr_finding_table *table = findings_table(&findings, "copies");
 
 	for (uint32_t device = 0; device < DEVICES; device++)
 		for (size_t i = 0; i < mr_countof(kinds); i++) {
@@ -307,7 +298,7 @@ static int compare_numbers(const void *left, const void *right)
 
 static void check_delays(void)
 {
-	const struct mr_finding_table *table = find_table("delays");
+	const struct mr_finding_table *table = findings_table(&findings, "delays");
 
 	for (uint32_t device = 0; device < DEVICES; device++) {
 		int64_t launches[OPERATIONS], submitted[OPERATIONS];
@@ -349,7 +340,7 @@ static void check_delays(void)
 
 static void check_names(void)
 {
-	const struct mr_finding_table *table = find_table("by_name");
+	const struct mr_finding_table *table = findings_table(&findings, "by_name");
 	int64_t totals[2] = {0}, whole = 0;
 	static const char *const names[] = {"scale", "add"};
 
@@ -421,7 +412,7 @@ static void test_sentences(void **state)
 	assert_true(says("gpu0 was busy 80.0 % of its 0.001 ms, 60.0 % with kernels, 20.0 % with "
 			 "copies alone; copies of another 10.0 % were hidden behind kernels."));
 	assert_true(says("gpu1 was busy 100.0 % of its 0.000 ms, 100.0 % with copies alone."));
-	const struct mr_finding_table *delays = find_table("delays");
+	const struct mr_finding_table *delays = findings_table(&findings, "delays");
 	int row = find_row(delays, "delay", "call to start, queue empty", "device", "gpu0");
 	/* The third was launched while the first ran. */
 	assert_int_equal(number_of(delays, (uint32_t)row, "count"), 2);
@@ -452,7 +443,7 @@ static void test_waiting_calls(void **state)
 	model = runtime_trace_load();
 	findings = (struct mr_findings){0};
 	assert_int_equal(mr_analyse_calls(model, &findings), 0);
-	const struct mr_finding_table *waiting = find_table("waiting");
+	const struct mr_finding_table *waiting = findings_table(&findings, "waiting");
 	assert_int_equal(waiting->row_count, 2);
 	int row = find_row(waiting, "function", "clFinish", NULL, NULL);
 	assert_int_equal(number_of(waiting, (uint32_t)row, "count"), 1);
@@ -504,7 +495,7 @@ static void test_memory(void **state)
 	model = runtime_trace_load();
 	findings = (struct mr_findings){0};
 	assert_int_equal(mr_analyse_memory(model, &findings), 0);
-	const struct mr_finding_table *table = find_table("memory");
+	const struct mr_finding_table *table = findings_table(&findings, "memory");
 	assert_int_equal(table->row_count, 2);
 	int row = find_row(table, "device", "gpu0", "teller", "runtime");
 	assert_int_equal(number_of(table, (uint32_t)row, "peak_bytes"), 150);

@@ -41,16 +41,6 @@ static void unload(void)
 	runtime_trace_end(model);
 }
 
-static const struct mr_finding_table *find_table(const char *id)
-{
-	for (size_t i = 0; i < findings.list.count; i++)
-		for (size_t j = 0; j < findings.list.items[i]->tables.count; j++)
-			if (strcmp(findings.list.items[i]->tables.items[j]->id, id) == 0)
-				return findings.list.items[i]->tables.items[j];
-	fail_msg("no table %s", id);
-	return NULL;
-}
-
 static int64_t number_of(const struct mr_finding_table *table, uint32_t row, const char *key)
 {
 	for (uint32_t i = 0; i < table->column_count; i++)
@@ -74,7 +64,7 @@ static uint32_t find_row(const struct mr_finding_table *table, uint32_t column, 
 static void check_latency(const char *node, int64_t count, int64_t total_ns, int64_t max_ns,
 			  int64_t negative, int64_t unknown)
 {
-	const struct mr_finding_table *table = find_table("by_node");
+	const struct mr_finding_table *table = findings_table(&findings, "by_node");
 	uint32_t row = find_row(table, 0, node);
 
 	assert_int_equal(number_of(table, row, "count"), count);
@@ -112,7 +102,7 @@ static void test_latency(void **state)
 	analyse(mr_analyse_latency);
 	check_latency("c", 3, 30 + 10 + 70, 70, 1, 1);
 	check_latency("d", 1, 0, 0, 0, 1);
-	const struct mr_finding_table *types = find_table("by_type");
+	const struct mr_finding_table *types = findings_table(&findings, "by_type");
 	assert_int_equal(types->row_count, 1);
 	assert_int_equal(number_of(types, 0, "count"), 4);
 	assert_int_equal(number_of(types, 0, "negative"), 1);
@@ -176,7 +166,7 @@ static void test_device_time_by_node(void **state)
 	operate(4, 500, 520);
 	operate(99, 600, 1600);
 	analyse(mr_analyse_device_operations);
-	const struct mr_finding_table *table = find_table("by_node");
+	const struct mr_finding_table *table = findings_table(&findings, "by_node");
 	assert_int_equal(table->row_count, mr_countof(expected));
 	for (size_t i = 0; i < mr_countof(expected); i++) {
 		uint32_t row = find_row(table, 0, expected[i].node);
@@ -192,7 +182,7 @@ static void test_device_time_by_node(void **state)
 
 static int64_t time_at(const char *depth)
 {
-	const struct mr_finding_table *table = find_table("queue_depth_times");
+	const struct mr_finding_table *table = findings_table(&findings, "queue_depth_times");
 
 	return number_of(table, find_row(table, 3, depth), "time_ns");
 }
@@ -209,7 +199,7 @@ static void test_queue_depth(void **state)
 	operate(4, 600, 700);
 	operate(5, 900, 1000); /* its launch is lost */
 	analyse(mr_analyse_device_operations);
-	const struct mr_finding_table *table = find_table("queue_depth");
+	const struct mr_finding_table *table = findings_table(&findings, "queue_depth");
 	assert_int_equal(table->row_count, 1);
 	assert_int_equal(number_of(table, 0, "span_ns"), 950);
 	assert_int_equal(number_of(table, 0, "empty_ns"), 200);
@@ -220,7 +210,7 @@ static void test_queue_depth(void **state)
 	assert_int_equal(time_at("1"), 300);
 	assert_int_equal(time_at("2"), 200);
 	assert_int_equal(time_at("3 to 4"), 250);
-	assert_int_equal(find_table("queue_depth_times")->wholes[4], 950);
+	assert_int_equal(findings_table(&findings, "queue_depth_times")->wholes[4], 950);
 	unload();
 }
 
@@ -243,7 +233,7 @@ static void test_queue_depth_of_window(void **state)
 	assert_int_equal(mr_model_cut(model, &part, &cut), 0);
 	findings = (struct mr_findings){0};
 	assert_int_equal(mr_analyse_device_operations(cut, &findings), 0);
-	assert_int_equal(number_of(find_table("queue_depth"), 0, "span_ns"), 1100);
+	assert_int_equal(number_of(findings_table(&findings, "queue_depth"), 0, "span_ns"), 1100);
 	assert_int_equal(time_at("1"), 510);
 	assert_int_equal(time_at("2"), 590);
 	mr_model_free(cut);

@@ -84,6 +84,13 @@ void packet_event(struct packet *packet, uint8_t id, uint64_t ticks, const void 
 	append(packet, payload, size);
 }
 
+void packet_event_text(struct packet *packet, uint8_t id, uint64_t ticks, const void *fields,
+		       size_t size, const char *text)
+{
+	packet_event(packet, id, ticks, fields, size);
+	append(packet, text ? text : "", text ? strlen(text) + 1 : 0);
+}
+
 void packet_extended_event(struct packet *packet, uint8_t id, uint64_t ticks, const void *payload,
 			   size_t size)
 {

@@ -38,6 +38,10 @@ struct packet {
 void packet_start(struct packet *packet);
 void packet_event(struct packet *packet, uint8_t id, uint64_t ticks, const void *payload,
 		  size_t size);
+
+/* The same of fields and, after them, a text; NULL: none. */
+void packet_event_text(struct packet *packet, uint8_t id, uint64_t ticks, const void *fields,
+		       size_t size, const char *text);
 void packet_extended_event(struct packet *packet, uint8_t id, uint64_t ticks, const void *payload,
 			   size_t size);
 void packet_finish(struct packet *packet);
