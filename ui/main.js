@@ -37,7 +37,7 @@ import * as timeline from "./timeline.js";
 
 /** @type {Record<string, {create: (context: Context) => View}>} */
 const MODULES = {overview, timeline, graph, memory, tables, steps};
-const POLL_MS = 150;
+const PATIENCE_MS = 150; /* before it is worth to say that something is loading */
 
 /** @param {string} view */
 const titleOf = (view) => view[0].toUpperCase() + view.slice(1);
@@ -56,7 +56,8 @@ async function waitForTrace(api) {
 			return;
 		if (progress.state === "failed")
 			throw new Error(progress.error);
-		if (!bar.isConnected && performance.now() - began > POLL_MS)
+		const waited = performance.now() - began;
+		if (!bar.isConnected && waited > PATIENCE_MS)
 			replaceContent(document.body,
 				element("main", {class: "loading"}, element("h1", {}, "millrace"), text, bar));
 		if (progress.total > 0) {
@@ -65,7 +66,8 @@ async function waitForTrace(api) {
 			text.textContent = `Loading the trace: ${progress.what}, ` +
 				`${count(progress.done)} of ${count(progress.total)}`;
 		}
-		await new Promise((resolve) => window.setTimeout(resolve, POLL_MS));
+		/* Often at first, when little is missing as a rule. */
+		await new Promise((resolve) => window.setTimeout(resolve, Math.min(20 + waited / 10, PATIENCE_MS)));
 	}
 }
 

@@ -302,7 +302,7 @@ class Timeline(browser.ViewerTest):
         page = self.show(trace, select=f"row:cpu_runs:{row['rowid']}")
         band = page.locator(f'[data-key$="/cpu_runs.{row["track"]}"]')
         band.wait_for()
-        self.assertIn("open=cpus.0", page.evaluate("() => location.hash"))
+        page.wait_for_url(lambda url: "open=cpus.0" in url)
         box, around = band.bounding_box(), page.locator(".timeline-scroll").bounding_box()
         self.assertLessEqual(box["y"] + box["height"], around["y"] + around["height"] + 1)
         self.assertTrue(page.locator(".timeline-status").text_content())

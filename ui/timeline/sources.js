@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Where bands come from: slices, series, and what the server has to work out first (the causes of idle time, the
- * critical path) by requests of their own and after the others, so that nothing waits for what is slow.
+ * Where bands come from: slices, and by requests of their own and after those what the server has to work out first
+ * (series, the causes of idle time, the critical path), so that nothing waits for what is slow.
  */
 
 import {Cache} from "./cache.js";
@@ -35,11 +35,12 @@ export class Sources {
 	want(bands, viewport) {
 		const numbers = (/** @type {(band: Band) => boolean} */ belongs) =>
 			[...new Set(bands.filter(belongs).map(({band}) => band))];
-		const hasSeries = this.series.want(numbers(({kind}) => kind === "series"), viewport);
 		const hasSlices = this.slices.want(numbers((band) => band.kind === "slices" && !isDerived(band)), viewport);
-		if (hasSlices)
+		if (hasSlices) {
+			this.series.want(numbers(({kind}) => kind === "series"), viewport);
 			this.derived.want(numbers(isDerived), viewport);
-		return hasSlices && hasSeries;
+		}
+		return hasSlices;
 	}
 
 	/** Why something could not be had; "": all is well. */
