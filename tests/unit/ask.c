@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hand_model.h"
+
 static void must(bool condition)
 {
 	if (!condition)
@@ -29,4 +31,21 @@ char *ask(struct mr_view *view, const char *target, size_t *ret_bytes, int *ret_
 		return body;
 	free(body);
 	return NULL;
+}
+
+struct mr_view *view_start(struct mr_model *model, int64_t first_ns, int64_t last_ns)
+{
+	struct mr_view *view;
+
+	hand_model_load();
+	model->survey->first_ns = first_ns;
+	model->survey->last_ns = last_ns;
+	must(mr_view_make(model, &view) == 0);
+	return view;
+}
+
+void view_end(struct mr_model *model, struct mr_view *view)
+{
+	mr_view_free(view);
+	mr_model_free(model);
 }

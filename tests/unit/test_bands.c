@@ -22,22 +22,6 @@ enum {
 	ROUNDS = 8,
 };
 
-static struct mr_view *start_view(struct mr_model *model)
-{
-	struct mr_view *view = NULL;
-
-	hand_model_load();
-	model->survey->last_ns = SPAN_NS;
-	assert_int_equal(mr_view_make(model, &view), 0);
-	return view;
-}
-
-static void end_view(struct mr_model *model, struct mr_view *view)
-{
-	mr_view_free(view);
-	mr_model_free(model);
-}
-
 static void test_nothing(void **state)
 {
 	struct mr_model *model = hand_model_start();
@@ -48,7 +32,7 @@ static void test_nothing(void **state)
 	assert_int_equal(mr_view_make(model, &view), 0);
 	assert_int_equal(view->bands.list.count, 0);
 	assert_int_equal(view->bands.groups.count, 0);
-	end_view(model, view);
+	view_end(model, view);
 }
 
 static void test_one_slice(void **state)
@@ -57,14 +41,14 @@ static void test_one_slice(void **state)
 
 	(void)state;
 	hand_node(3, 0, SPAN_NS, "all");
-	struct mr_view *view = start_view(model);
+	struct mr_view *view = view_start(model, 0, SPAN_NS);
 	uint32_t band = mr_band_of(&view->bands, MR_SLICED_node_executions, 3);
 	assert_int_equal(view->bands.list.items[band].first_ns, 0);
 	assert_int_equal(view->bands.list.items[band].last_ns, SPAN_NS);
 	assert_int_equal(view->bands.list.items[band].lanes, 1);
 	assert_int_equal(mr_band_of(&view->bands, MR_SLICED_node_executions, 4), MR_NO_BAND);
 	assert_int_equal(mr_band_of(&view->bands, MR_SLICED_calls, 3), MR_NO_BAND);
-	end_view(model, view);
+	view_end(model, view);
 }
 
 /* First what tells of most operations and calls, then what used a CPU most, then the rest. */
@@ -82,7 +66,7 @@ static void test_order_of_threads(void **state)
 	hand_run(1, 0, 40);
 	hand_state(1, 40, 5000, MR_STATE_BLOCKED, MR_REASON_DISK);
 	hand_state(0, 0, 100, MR_STATE_BLOCKED, MR_REASON_DISK);
-	struct mr_view *view = start_view(model);
+	struct mr_view *view = view_start(model, 0, SPAN_NS);
 	for (size_t i = 0; i < view->bands.groups.count; i++) {
 		const struct mr_band_group *group = &view->bands.groups.items[i];
 
@@ -97,7 +81,7 @@ static void test_order_of_threads(void **state)
 		at++;
 	}
 	assert_int_equal(at, mr_countof(order));
-	end_view(model, view);
+	view_end(model, view);
 }
 
 /* Two threads launch the same two kernels by turns: nobody marks a step, and every other one is of the other. */
@@ -114,7 +98,7 @@ static void test_steps_of_two_threads(void **state)
 		hand_operation(QUEUE_A, ns + 40, ns + 50, "first", 2 * i + 1);
 		hand_operation(QUEUE_A, ns + 60, ns + 70, "second", 2 * i + 2);
 	}
-	struct mr_view *view = start_view(model);
+	struct mr_view *view = view_start(model, 0, SPAN_NS);
 	const struct mr_slices *steps = mr_view_slices(view, MR_SLICED_steps);
 	for (uint32_t track = 0; track < 2; track++) {
 		uint32_t first = steps->first_of_group[track];
@@ -127,7 +111,7 @@ static void test_steps_of_two_threads(void **state)
 						      steps->start_ns[first + i - 1] + 2000);
 		}
 	}
-	end_view(model, view);
+	view_end(model, view);
 }
 
 /* Each is born, runs once, reads a little and is gone. */

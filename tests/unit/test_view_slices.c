@@ -33,23 +33,6 @@ static int64_t random_below(int64_t limit)
 
 /* ---- models --------------------------------------------------------------------------------------- */
 
-static struct mr_view *start_view(struct mr_model *model)
-{
-	struct mr_view *view = NULL;
-
-	hand_model_load();
-	model->survey->first_ns = -100;
-	model->survey->last_ns = SPAN_NS;
-	assert_int_equal(mr_view_make(model, &view), 0);
-	return view;
-}
-
-static void end_view(struct mr_model *model, struct mr_view *view)
-{
-	mr_view_free(view);
-	mr_model_free(model);
-}
-
 /* Rows of all kinds, nested, overlapping and of no length, on some threads and queues. */
 static struct mr_model *make_model(uint64_t seed)
 {
@@ -340,7 +323,7 @@ static void test_all_views(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 5; seed++) {
 		struct mr_model *model = make_model(seed);
-		struct mr_view *view = start_view(model);
+		struct mr_view *view = view_start(model, -100, SPAN_NS);
 
 		check_view(view, -100, SPAN_NS, 1);
 		check_view(view, -100, SPAN_NS, MOST_PIXELS);
@@ -353,7 +336,7 @@ static void test_all_views(void **state)
 			check_view(view, from_ns, from_ns + 1 + random_below(SPAN_NS >> (i % 8)),
 				   1 + (uint32_t)random_below(i % 2 ? 20 : 2000));
 		}
-		end_view(model, view);
+		view_end(model, view);
 	}
 }
 
@@ -363,12 +346,12 @@ static void test_one_slice(void **state)
 
 	(void)state;
 	hand_node(3, 0, SPAN_NS, "all");
-	struct mr_view *view = start_view(model);
+	struct mr_view *view = view_start(model, -100, SPAN_NS);
 	check_view(view, 0, SPAN_NS, 3);
 	check_view(view, SPAN_NS - 1, SPAN_NS, 1);
 	check_view(view, SPAN_NS, SPAN_NS + 1, 1);
 	check_view(view, -1, 0, 1);
-	end_view(model, view);
+	view_end(model, view);
 }
 
 static void test_refused(void **state)
@@ -387,7 +370,7 @@ static void test_refused(void **state)
 		"slices?bands=0&from=1e3&to=5000&pixels=10",
 	};
 	struct mr_model *model = make_model(1);
-	struct mr_view *view = start_view(model);
+	struct mr_view *view = view_start(model, -100, SPAN_NS);
 	size_t bytes;
 	int result;
 
@@ -396,7 +379,7 @@ static void test_refused(void **state)
 		assert_null(ask(view, targets[i], &bytes, &result));
 		assert_int_equal(result, -EINVAL);
 	}
-	end_view(model, view);
+	view_end(model, view);
 }
 
 int main(void)
