@@ -185,26 +185,46 @@ static inline bool is_superfluous(const struct mr_cxx_string *name)
 	       begins_with(name->data, name->length, "ExecutorState::ScheduleReady#");
 }
 
-static void write_event(const struct traceme_event *event)
+static void write_interned(const struct traceme_event *event, uint32_t text)
+{
+	mr_emit(traceme, .text = text, .start = event->start, .end = event->end);
+}
+
+/* One that is not known as it is: new, or with numbers. */
+static void write_new(const struct traceme_event *event)
 {
 	const struct mr_cxx_string *name = &event->name;
 	struct text text;
 	text.length = 0;
 	text.number_count = 0;
 	memset(text.numbers, 0, sizeof text.numbers);
-	if (is_superfluous(name))
-		return;
 	uint32_t id = name->length <= TEXT_ROOM && take_numbers(&text, name)
 			      ? intern(text.at, text.length)
 			      : 0;
+
 	if (mr_unlikely(id == 0))
 		mr_emit_text(traceme_text, name->data, .start = event->start, .end = event->end);
 	else if (text.number_count == 0)
-		mr_emit(traceme, .text = id, .start = event->start, .end = event->end);
+		write_interned(event, id);
 	else
 		mr_emit(traceme_numbers, .text = id, .start = event->start, .end = event->end,
 			.first = text.numbers[0], .second = text.numbers[1],
 			.third = text.numbers[2], .fourth = text.numbers[3]);
+}
+
+/* Most have no numbers and have come before. One that has '%' where others have numbers is told without any, which is
+ * what it has. */
+static void write_event(const struct traceme_event *event)
+{
+	const struct mr_cxx_string *name = &event->name;
+
+	if (is_superfluous(name))
+		return;
+	uint32_t id = mr_find_text(name->data, name->length);
+	if (mr_likely(id != 0))
+		write_interned(event, id);
+	else
+		write_new(event);
 }
 
 /* ---- in front of TraceMeRecorder ----------------------------------------------------------------- */
