@@ -5,11 +5,13 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
+import tempfile
 
 import ratio
-from context import Recorded, interleave, run
+from context import interleave, lost_in, run
 from ratio import AtMost
 
 HERE = pathlib.Path(__file__).parent
@@ -17,7 +19,7 @@ VERSION = "2.18.1"
 COUNTED_STEPS = 40
 MACHINE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine)
 CALLGRIND = pathlib.Path(f"/usr/libexec/valgrind/callgrind-{MACHINE}-linux")
-BLOCKS = 5            # of each process; the least counts: whatever else the machine does only adds
+BLOCKS = 30           # of each process
 
 
 def python():
@@ -26,40 +28,84 @@ def python():
     return os.path.join(found.stdout.strip(), "bin", "python") if found.returncode == 0 else None
 
 
-def work(context, figure, bar, kind, steps, levels, soft=None):
-    """CPU time of a step under record, compared with the same program alone."""
+class Worker:
+    """A process that takes steps when told: tensorflow_work.py."""
+
+    def __init__(self, command):
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([str(word) for word in command], text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=self.errors)
+
+    def fail(self):
+        status = self.process.wait()
+        self.errors.seek(0)
+        raise RuntimeError(f"{' '.join(self.process.args)}: exit status {status}\n{self.errors.read()}")
+
+    def answer(self):
+        return self.process.stdout.readline() or self.fail()
+
+    def block(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return float(self.answer())
+
+    def end(self):
+        self.process.stdin.close()
+        if self.process.wait() != 0:
+            self.fail()
+
+
+def take_turns(commands):
+    """CPU time of a step in each command. All are started, then take blocks of steps in turns, so that the machine is
+    the same for all: their medians."""
+    workers = [Worker(command) for command in commands]
+    try:
+        for worker in workers:
+            worker.answer()
+        blocks = interleave([worker.block for worker in workers], BLOCKS)
+    finally:
+        for worker in workers:
+            worker.end()
+    return [statistics.median(each) for each in blocks]
+
+
+def compare(context, figure, bar, program, levels, reference=()):
+    """A step under record against the same program alone, or with arguments of its own."""
     if not python():
         return [ratio.skipped(figure, f"tensorflow-cpu {VERSION} is missing: run make soft")]
-    command = ["env", *([f"TF_PLUGGABLE_DEVICE_LIBRARY_PATH={soft}"] if soft else []),
-               python(), HERE / "tensorflow_work.py", kind, BLOCKS, steps]
-    ours = Recorded(context, command, levels)
-    outputs = interleave([ours] + 2 * [lambda: run(command)], context.pairs)
-    seconds = [[min(map(float, output.split())) for output in each] for each in outputs]
-    return [ratio.compare(figure, "s", bar, *seconds, ours.lost)]
+    trace = context.work / "bench.mill"
+    ours = [context.millrace, "record", "-q", "-o", trace, "--levels", levels, "--", *program]
+    pairs, lost = [], 0
+    for _ in range(context.pairs):
+        try:
+            pairs.append(take_turns([ours, [*program, *reference], [*program, *reference]]))
+            lost += lost_in(trace)
+        finally:
+            shutil.rmtree(trace, ignore_errors=True)
+    return [ratio.compare(figure, "s", bar, *zip(*pairs), lost)]
+
+
+def steps_of(kind, steps):
+    return [python(), HERE / "tensorflow_work.py", kind, steps]
 
 
 def step(context, _):
-    return work(context, "TensorFlow step, small network", AtMost(1.15), "mlp", 300, "dataflow")
+    return compare(context, "TensorFlow step, small network", AtMost(1.15), steps_of("mlp", 100), "dataflow")
 
 
 def profiler(context, _):
     """Against TensorFlow's own profiler at the same level."""
-    figure = "the same against TensorFlow's own profiler"
-    if not python():
-        return [ratio.skipped(figure, f"tensorflow-cpu {VERSION} is missing: run make soft")]
-    command = [python(), HERE / "tensorflow_work.py", "mlp", BLOCKS, 300]
-    ours = Recorded(context, command, "dataflow")
-    outputs = interleave([ours] + 2 * [lambda: run([*command, "profile"])], context.pairs)
-    seconds = [[min(map(float, output.split())) for output in each] for each in outputs]
-    return [ratio.compare(figure, "s", AtMost(1), *seconds, ours.lost)]
+    return compare(context, "the same against TensorFlow's own profiler", AtMost(1), steps_of("mlp", 100), "dataflow",
+                   ["profile"])
 
 
 def data(context, _):
-    return work(context, "tf.data, threads made anew", AtMost(1.25), "data", 20, "dataflow")
+    return compare(context, "tf.data, threads made anew", AtMost(1.25), steps_of("data", 10), "dataflow")
 
 
 def off(context, _):
-    return [*work(context, "TensorFlow step, level off", AtMost(1.05), "mlp", 300, "runtime"), instructions_off(context)]
+    return [*compare(context, "TensorFlow step, level off", AtMost(1.05), steps_of("mlp", 100), "runtime"),
+            instructions_off(context)]
 
 
 def count_instructions(context, record):
@@ -104,4 +150,5 @@ def soft(context, _):
     figure = "network on the software GPU, all levels"
     if not library.exists():
         return [ratio.skipped(figure, "the software GPU is not built: run make soft")]
-    return work(context, figure, AtMost(1.05), "cnn", 10, "kernel,runtime,dataflow", library)
+    program = ["env", f"TF_PLUGGABLE_DEVICE_LIBRARY_PATH={library}", *steps_of("cnn", 5)]
+    return compare(context, figure, AtMost(1.05), program, "kernel,runtime,dataflow")

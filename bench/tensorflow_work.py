@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of TensorFlow, again and again: `tensorflow_work.py KIND BLOCKS STEPS [profile]`. Prints the CPU seconds of
-a step, one line for each block; with `profile`, under TensorFlow's own profiler, its stop() included."""
+"""Steps of TensorFlow, when told: `tensorflow_work.py KIND STEPS [profile]`. Says `ready` when warm; for each line
+that it reads it takes STEPS steps and prints the CPU seconds of one, of all threads together; with `profile`, under
+TensorFlow's own profiler, its stop() included."""
 
 import os
 import sys
@@ -62,23 +63,24 @@ def data():
 
 
 def main():
-    kind, blocks, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    kind, steps, is_profiled = sys.argv[1], int(sys.argv[2]), sys.argv[3:] == ["profile"]
     tf.random.set_seed(1)
     step = globals()[kind]()
     end = time.monotonic() + WARM_SECONDS
     while time.monotonic() < end:
         step()
-    for _ in range(blocks):
+    print("ready", flush=True)
+    for _ in sys.stdin:
         start = time.process_time()
         with tempfile.TemporaryDirectory() as folder:
-            if sys.argv[4:] == ["profile"]:
+            if is_profiled:
                 tf.profiler.experimental.start(folder, tf.profiler.experimental.ProfilerOptions(
                     host_tracer_level=3))
             for _ in range(steps):
                 step()
-            if sys.argv[4:] == ["profile"]:
+            if is_profiled:
                 tf.profiler.experimental.stop()
-        print((time.process_time() - start) / steps)
+        print((time.process_time() - start) / steps, flush=True)
 
 
 if __name__ == "__main__":
