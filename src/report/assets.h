@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The viewer's page, everything of ui/ that a browser needs, as part of the program. embed.sh makes the table
- * while building, sorted by path.
+ * The viewer's page as part of the program: the few files that a browser asks for. bundle.py makes them of ui/ while
+ * building.
  */
 #ifndef MR_REPORT_ASSETS_H
 #define MR_REPORT_ASSETS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct mr_asset {
-	const char *path; /* below ui/: "timeline/bands.js" */
+	const char *path; /* "viewer.js" */
 	const char *type; /* what HTTP calls it */
 	const char *tag;  /* another for other content: quoted, as an ETag is */
 	const void *bytes;

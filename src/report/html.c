@@ -3,14 +3,12 @@
  * The HTML report: the viewer's modules for findings, with the findings beside them, in one file. It is opened from a
  * disk, where a page may load nothing, so everything is inside:
  *
- *     <style>                     style.css pages.css
- *     <script type=importmap>     "millrace/dom.js": "data:text/javascript,…", …
+ *     <style>                     report.css
  *     <script id=report>          the findings as JSON
- *     <script type=module>        import "millrace/report.js"
+ *     <script type=module>        report.js
  *
- * A module that is a data: URL has no place that "./dom.js" could be relative to; its imports become the names of the
- * map. Names in a trace may hold anything: '<' never appears in the JSON, so that nothing in it ends the script, and
- * the modules make text nodes of it.
+ * Names in a trace may hold anything: '<' never appears in the JSON, so that nothing in it ends the script, and the
+ * modules make text nodes of it. That nothing in report.js ends its script, bundle.py sees to.
  */
 #include "report/report.h"
 
@@ -20,15 +18,9 @@
 #include "base/error.h"
 #include "report/assets.h"
 
-#define ENTRY  "report.js"
-#define IMPORT "from \"./"
-#define PREFIX "millrace/"
-
 enum {
 	MAX_ROWS = 500
 };
-
-static const char *const style_sheets[] = {"style.css", "pages.css"};
 
 static const char head[] =
 	"<!doctype html>\n"
@@ -39,91 +31,21 @@ static const char head[] =
 	"<meta name=\"color-scheme\" content=\"light dark\">\n"
 	"<meta name=\"generator\" content=\"millrace " MR_VERSION "\">\n"
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-	"style-src 'unsafe-inline'; script-src 'unsafe-inline' data:\">\n"
+	"style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
 	"<title>millrace report</title>\n";
 
-static const char tail[] = "<script type=\"module\">import \"" PREFIX ENTRY "\";</script>\n"
-			   "<noscript>This page needs JavaScript. The same findings as text: "
+static const char tail[] = "<noscript>This page needs JavaScript. The same findings as text: "
 			   "millrace report</noscript>\n"
 			   "</body>\n"
 			   "</html>\n";
 
-/* ---- modules -------------------------------------------------------------------------------------- */
-
-/* Marks a module and all that it needs, by its place in mr_assets. */
-static void mark_modules(const struct mr_asset *module, bool *is_needed)
+static void print_asset(const char *before, const char *path, const char *after, FILE *file)
 {
-	const char *at = module->bytes;
+	const struct mr_asset *asset = mr_asset_find(path);
 
-	if (is_needed[module - mr_assets])
-		return;
-	is_needed[module - mr_assets] = true;
-	while ((at = strstr(at, IMPORT))) {
-		at += strlen(IMPORT);
-		mr_auto(free) char *path = strndup(at, strcspn(at, "\""));
-		const struct mr_asset *needed = path ? mr_asset_find(path) : NULL;
-
-		if (needed)
-			mark_modules(needed, is_needed);
-	}
-}
-
-/* What a URL or the JSON around it would take for something else. */
-static void print_url_byte(unsigned char byte, FILE *file)
-{
-	if (byte < ' ' || byte >= 0x7f || strchr("%#\"\\<", byte))
-		fprintf(file, "%%%02X", byte);
-	else
-		fputc(byte, file);
-}
-
-static void print_module(const struct mr_asset *module, FILE *file)
-{
-	const char *text = module->bytes;
-
-	fprintf(file, "\"" PREFIX "%s\":\"data:text/javascript;charset=utf-8,", module->path);
-	for (size_t i = 0; i < module->size; i++) {
-		if (strncmp(text + i, IMPORT, strlen(IMPORT)) == 0) {
-			fputs("from %22" PREFIX, file);
-			i += strlen(IMPORT) - 1;
-		} else {
-			print_url_byte((unsigned char)text[i], file);
-		}
-	}
-	fputc('"', file);
-}
-
-static int print_modules(FILE *file)
-{
-	mr_auto(free) bool *is_needed = calloc(mr_asset_count, sizeof *is_needed);
-	const char *separator = "";
-
-	if (!is_needed)
-		return -ENOMEM;
-	mark_modules(mr_asset_find(ENTRY), is_needed);
-	fputs("<script type=\"importmap\">{\"imports\":{", file);
-	for (size_t i = 0; i < mr_asset_count; i++) {
-		if (!is_needed[i])
-			continue;
-		fputs(separator, file);
-		print_module(&mr_assets[i], file);
-		separator = ",\n";
-	}
-	fputs("}}</script>\n", file);
-	return 0;
-}
-
-/* ---- the rest ------------------------------------------------------------------------------------- */
-
-static void print_style(FILE *file)
-{
-	fputs("<style>\n", file);
-	for (size_t i = 0; i < mr_countof(style_sheets); i++) {
-		const struct mr_asset *sheet = mr_asset_find(style_sheets[i]);
-
-		fwrite(sheet->bytes, 1, sheet->size, file);
-	}
-	fputs("</style>\n", file);
+	fputs(before, file);
+	fwrite(asset->bytes, 1, asset->size, file);
+	fputs(after, file);
 }
 
 /* In JSON '<' stands in texts only, where it can be written otherwise. */
@@ -163,11 +85,9 @@ int mr_report_print_html(const struct mr_summary *summary, const struct mr_findi
 			 FILE *file)
 {
 	fputs(head, file);
-	print_style(file);
-	int result = print_modules(file);
-	fputs("</head>\n<body>\n", file);
-	if (result == 0)
-		result = print_data(summary, findings, file);
+	print_asset("<style>\n", "report.css", "</style>\n</head>\n<body>\n", file);
+	int result = print_data(summary, findings, file);
+	print_asset("<script type=\"module\">\n", "report.js", "</script>\n", file);
 	fputs(tail, file);
 	if (result < 0)
 		return mr_fail_errno(-result, "make the page");

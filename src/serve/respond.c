@@ -92,52 +92,6 @@ enum MHD_Result mr_respond_redirect(struct MHD_Connection *connection, const cha
 	return respond(connection, &heading, "", 0, MHD_RESPMEM_PERSISTENT);
 }
 
-/* All but the one that `report --html` begins with. */
-static bool is_module_of_page(const struct mr_asset *asset)
-{
-	const char *type = "text/javascript";
-
-	return strncmp(asset->type, type, strlen(type)) == 0 &&
-	       strcmp(asset->path, "report.js") != 0;
-}
-
-/* The modules of the page, so that a browser asks for all of them at once, not for each when it has read another that
- * needs it. To be freed; NULL without memory. */
-static char *list_modules(void)
-{
-	char *list = NULL;
-	size_t size;
-	FILE *file = open_memstream(&list, &size);
-
-	if (!file)
-		return NULL;
-	for (size_t i = 0; i < mr_asset_count; i++)
-		if (is_module_of_page(&mr_assets[i]))
-			fprintf(file, "%s<%s>; rel=modulepreload", ftell(file) > 0 ? ", " : "",
-				mr_assets[i].path);
-	if (fclose(file) != 0) {
-		free(list);
-		return NULL;
-	}
-	return list;
-}
-
-enum MHD_Result mr_respond_page(struct MHD_Connection *connection, const struct mr_asset *page)
-{
-	mr_auto(free) char *modules = list_modules();
-	const struct heading heading = {
-		.status = MHD_HTTP_OK,
-		.type = page->type,
-		.caching = "no-cache",
-		.name = MHD_HTTP_HEADER_LINK,
-		.value = modules,
-	};
-
-	return modules ? respond(connection, &heading, page->bytes, page->size,
-				 MHD_RESPMEM_PERSISTENT)
-		       : MHD_NO;
-}
-
 enum MHD_Result mr_respond_asset(struct MHD_Connection *connection, const struct mr_asset *asset)
 {
 	const char *known = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,

@@ -20,9 +20,6 @@ enum MHD_Result mr_respond_text(struct MHD_Connection *connection, unsigned int 
 
 enum MHD_Result mr_respond_redirect(struct MHD_Connection *connection, const char *location);
 
-/* index.html; its header says what else the browser will want. */
-enum MHD_Result mr_respond_page(struct MHD_Connection *connection, const struct mr_asset *page);
-
 /* 304 where the browser has it. */
 enum MHD_Result mr_respond_asset(struct MHD_Connection *connection, const struct mr_asset *asset);
 

@@ -107,9 +107,7 @@ static enum MHD_Result respond(struct mr_server *server, struct MHD_Connection *
 		return mr_respond_redirect(connection, server->root);
 	if (strncmp(path, api, strlen(api)) == 0)
 		return answer(server, connection, path + strlen(api), request);
-	if (!*path)
-		return mr_respond_page(connection, mr_asset_find("index.html"));
-	const struct mr_asset *asset = mr_asset_find(path);
+	const struct mr_asset *asset = mr_asset_find(*path ? path : "index.html");
 	return asset ? mr_respond_asset(connection, asset)
 		     : mr_respond_text(connection, MHD_HTTP_NOT_FOUND, "There is no such page.\n");
 }

@@ -145,13 +145,18 @@ class Tables(browser.ViewerTest):
             self.assertEqual(str(row["total_ns"]), rows[row["function"]]["total_ns"])
 
     def test_csv_quotes_what_must_be(self):
-        page = self.open(self.pipeline())
-        rows = [{"name": 'say "hi", twice', "ns": None}, {"name": "two\nlines", "ns": 7}]
-        text = page.evaluate("""async (rows) => {
-            const {toCsv} = await import("./table.js");
-            return toCsv([{key: "name", title: "", unit: "text"}, {key: "ns", title: "", unit: "ns"}], rows);
-        }""", rows)
-        self.assertEqual('name,ns\r\n"say ""hi"", twice",\r\n"two\nlines",7\r\n', text)
+        names = ['say "hi", twice', "two\nlines", "plain"]
+        trace = self.folder / "quoted.json"
+        trace.write_text(json.dumps([{"ph": "X", "cat": "cuda_runtime", "name": name, "ts": 10 * i, "dur": 5, "pid": 1,
+                                      "tid": 1} for i, name in enumerate(names)]))
+        page = self.open_table(trace, "calls.by_name", permissions=["clipboard-read", "clipboard-write"])
+        page.get_by_role("button", name="Copy Runtime calls: By name as CSV").click()
+        page.get_by_text("Copied").wait_for()
+        text = page.evaluate("navigator.clipboard.readText()")
+        self.assertIn('"say ""hi"", twice",', text)
+        self.assertIn('"two\nlines",', text)
+        self.assertIn("\r\nplain,", text)
+        self.assertEqual(sorted(names), sorted(row["function"] for row in csv.DictReader(io.StringIO(text, newline=""))))
 
     def test_choosing_a_row_selects_it_everywhere_and_plots_it(self):
         trace, _ = self.simulated(SEED)
@@ -198,9 +203,10 @@ class Steps(browser.ViewerTest):
         page.get_by_text(f"Step {longest['step']} took {duration(longest['duration_ns'])}.").wait_for()
         begin, end = (int(re.search(rf"{name}=(-?\d+)", page.url)[1]) for name in ("from", "to"))
         self.assertEqual(longest["duration_ns"], end - begin)
-        page.keyboard.press("ArrowLeft")
-        before = steps[steps.index(longest) - 1]
-        page.get_by_text(f"Step {before['step']} took {duration(before['duration_ns'])}.").wait_for()
+        place = steps.index(longest)
+        page.keyboard.press("ArrowLeft" if place else "ArrowRight")
+        beside = steps[place - 1 if place else 1]
+        page.get_by_text(f"Step {beside['step']} took {duration(beside['duration_ns'])}.").wait_for()
         plot = page.get_by_role("img", name="Durations of steps")
         plot.click(position={"x": 66, "y": 100})
         page.get_by_text(re.compile(r"^Step [0-9] took")).wait_for()

@@ -15,6 +15,8 @@ from viewer import ServerTest
 UI = pathlib.Path(os.environ["SOURCE_DIR"]) / "ui"
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
          ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+FILES = ["index.html", "icon.svg", "viewer.js", "viewer.css", "report.js", "report.css"]
+MAX_BYTES = 400_000
 SAFETY = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -96,17 +98,29 @@ class Answers(ServerTest):
 
     def test_the_page_is_all_of_ui(self):
         server = self.serve()
-        files = [path for path in UI.rglob("*") if path.suffix in TYPES]
-        self.assertIn(UI / "index.html", files)
-        for file in files:
-            answer = server.ask(str(file.relative_to(UI)))
-            self.assertEqual((200, file.read_bytes()), (answer.status, answer.body))
-            self.assertEqual(TYPES[file.suffix], answer.headers["Content-Type"])
+        sent = {}
+        for name in FILES:
+            answer = server.ask(name)
+            self.assertEqual((200, TYPES[pathlib.PurePath(name).suffix]), (answer.status, answer.headers["Content-Type"]))
             self.check_safety(answer)
-        self.assertEqual((UI / "index.html").read_bytes(), server.ask("").body)
+            sent[name] = answer.body.decode()
+        self.assertLessEqual(sum(len(text.encode()) for text in sent.values()), MAX_BYTES)
+        self.assertEqual((UI / "index.html").read_text(), sent["index.html"])
+        self.assertEqual(sent["index.html"], server.ask("").body.decode())
+        self.assertEqual((UI / "icon.svg").read_text(), sent["icon.svg"])
+        for sheet in UI.rglob("*.css"):
+            self.assertIn(sheet.read_text(), sent["viewer.css"], sheet)
+        for module in UI.rglob("*.js"):
+            code = re.sub(r"^\s*/\*(?:(?!\*/).)*\*/\n|^(import|export)\b.*\n", "", module.read_text(), flags=re.M | re.S)
+            bundle = sent["report.js" if module.name == "report.js" else "viewer.js"]
+            for line in code.splitlines():
+                self.assertIn(line, bundle, module)
+
+    def test_nothing_else_of_ui_is_sent(self):
+        server = self.serve()
         for other in UI.rglob("*"):
-            if other.is_file() and other.suffix not in TYPES:
-                self.assertEqual(404, server.ask(str(other.relative_to(UI))).status)
+            if other.is_file() and other.name not in FILES:
+                self.assertEqual(404, server.ask(str(other.relative_to(UI))).status, other)
 
     def test_what_the_browser_has_is_not_sent_again(self):
         server = self.serve()
