@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/device_time.h"
 
-#include "base/sort.h"
-
 bool mr_operation_is_transfer(uint8_t kind)
 {
 	switch (kind) {
@@ -72,31 +70,78 @@ static void add_operation(const struct mr_device_operations *operations, uint32_
 
 /* ---- the operations of a device ------------------------------------------------------------------ */
 
-static void list_queue(const struct mr_model *model, uint32_t queue, struct mr_sort_item *items,
-		       uint32_t *count)
-{
-	const struct mr_device_operations *operations = &model->device_operations;
-	const uint32_t *first = mr_queue_rows(model, queue);
+/* The next operation of a queue, which are in order. */
+struct next {
+	int64_t start_ns;
+	uint32_t row;
+	uint32_t end_row;
+};
 
-	for (uint32_t row = first[0]; row < first[1]; row++)
-		if (mr_operation_is_timed(model, row))
-			items[(*count)++] =
-				(struct mr_sort_item){mr_sort_key(operations->start_ns[row]), row};
+/* Goes on to the next of which the times are known; false if there is none. */
+static bool find_timed(const struct mr_model *model, struct next *next)
+{
+	while (next->row < next->end_row && !mr_operation_is_timed(model, next->row))
+		next->row++;
+	if (next->row < next->end_row)
+		next->start_ns = model->device_operations.start_ns[next->row];
+	return next->row < next->end_row;
 }
 
-static void sweep(const struct mr_model *model, const struct mr_sort_item *items, uint32_t count,
+static bool is_before(struct next a, struct next b)
+{
+	return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.row < b.row;
+}
+
+/* Moves one down until neither of the two below it comes before it. */
+static void sink(struct next *heap, uint32_t count, uint32_t at)
+{
+	struct next sinking = heap[at];
+	uint32_t child;
+
+	for (; (child = 2 * at + 1) < count; at = child) {
+		if (child + 1 < count && is_before(heap[child + 1], heap[child]))
+			child++;
+		if (!is_before(heap[child], sinking))
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = sinking;
+}
+
+/* Queues that have any; returns how many. */
+static uint32_t make_heap(const struct mr_model *model, const uint32_t *queues,
+			  uint32_t queue_count, struct next *heap)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < queue_count; i++) {
+		const uint32_t *rows = mr_queue_rows(model, queues[i]);
+
+		heap[count] = (struct next){.row = rows[0], .end_row = rows[1]};
+		count += find_timed(model, &heap[count]);
+	}
+	for (uint32_t i = count / 2; i-- > 0;)
+		sink(heap, count, i);
+	return count;
+}
+
+static void sweep(const struct mr_model *model, struct next *heap, uint32_t count,
 		  struct mr_device_time *time)
 {
 	if (model->whole) {
 		time->first_ns = model->part.window.first_ns;
 		time->end_ns = model->part.window.last_ns;
 	} else if (count) {
-		time->first_ns = time->end_ns = model->device_operations.start_ns[items[0].index];
+		time->first_ns = time->end_ns = heap[0].start_ns;
 	}
 	struct cover none = {time->first_ns, 0};
 	struct covers covers = {none, none, none};
-	for (uint32_t i = 0; i < count; i++)
-		add_operation(&model->device_operations, items[i].index, &covers, time);
+	for (; count; sink(heap, count, 0)) {
+		add_operation(&model->device_operations, heap[0].row++, &covers, time);
+		time->operation_count++;
+		if (!find_timed(model, &heap[0]))
+			heap[0] = heap[--count];
+	}
 	if (model->whole)
 		note_idle(time, covers.work.until_ns, time->end_ns, MR_NO_ROW);
 	time->busy_ns = covers.work.total_ns;
@@ -108,20 +153,11 @@ int mr_device_time_make(const struct mr_model *model, const uint32_t *queues, ui
 			struct mr_device_time *ret_time)
 {
 	struct mr_device_time time = {.longest_idle_row = MR_NO_ROW};
-	size_t room = 0;
+	mr_auto(free) struct next *heap = malloc((queue_count + UINT64_C(1)) * sizeof *heap);
 
-	for (uint32_t i = 0; i < queue_count; i++) {
-		const uint32_t *first = mr_queue_rows(model, queues[i]);
-
-		room += first[1] - first[0];
-	}
-	mr_auto(free) struct mr_sort_item *items = malloc((2 * room + 1) * sizeof *items);
-	if (!items)
+	if (!heap)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < queue_count; i++)
-		list_queue(model, queues[i], items, &time.operation_count);
-	mr_sort(items, items + room, time.operation_count);
-	sweep(model, items, time.operation_count, &time);
+	sweep(model, heap, make_heap(model, queues, queue_count, heap), &time);
 	*ret_time = time;
 	return 0;
 }

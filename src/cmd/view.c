@@ -16,8 +16,9 @@
 #include "serve/server.h"
 
 enum {
-	AT_ONCE_MS = 100, /* what fails in this time was never served */
-	LOOK_MS = 100,    /* at the loading, until it ends */
+	AT_ONCE_MS =
+		250, /* what fails in this time was never served; with a saved index it is loaded */
+	LOOK_MS = 100, /* at the loading, until it ends */
 };
 
 static struct {

@@ -6,6 +6,7 @@
 
 #include "base/macros.h"
 #include "base/pages.h"
+#include "model/archive.h"
 #include "model/pixels.h"
 #include "model/table.h"
 
@@ -276,6 +277,27 @@ void mr_detail_free(struct mr_detail *detail)
 	free(detail->blocks);
 	free(detail->begins_ns);
 	free(detail);
+}
+
+void mr_detail_archive(struct mr_archive *archive, const struct mr_detail_rows *rows,
+		       struct mr_detail **detail)
+{
+	struct mr_detail *kept = *detail;
+
+	if (archive->is_reading)
+		kept = *detail = calloc(1, sizeof *kept);
+	if (!kept) {
+		archive->error = -ENOMEM;
+		return;
+	}
+	kept->rows = *rows;
+	mr_archive_array(archive, (void **)&kept->strands, rows->track_count,
+			 sizeof *kept->strands);
+	mr_archive_plain(archive, &kept->block_count, sizeof kept->block_count);
+	mr_archive_array(archive, (void **)&kept->blocks, kept->block_count, sizeof *kept->blocks);
+	mr_archive_plain(archive, &kept->begin_count, sizeof kept->begin_count);
+	mr_archive_array(archive, (void **)&kept->begins_ns, kept->begin_count,
+			 sizeof *kept->begins_ns);
 }
 
 uint32_t mr_detail_lanes(const struct mr_detail *detail, uint32_t track)

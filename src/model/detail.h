@@ -65,6 +65,8 @@ struct mr_detail_pixel {
 
 struct mr_detail;
 
+struct mr_archive;
+
 /* 0 or -ENOMEM. */
 int mr_detail_build(const struct mr_detail_rows *rows, struct mr_detail **ret_detail);
 void mr_detail_free(struct mr_detail *detail);
@@ -73,6 +75,10 @@ static inline void mr_cleanup_detail(struct mr_detail **detail)
 {
 	mr_detail_free(*detail);
 }
+
+/* Keeps it in an archive (archive.h), or makes it of one, of the rows that it was built of. */
+void mr_detail_archive(struct mr_archive *archive, const struct mr_detail_rows *rows,
+		       struct mr_detail **detail);
 
 /* Lanes of a track that are in use. */
 uint32_t mr_detail_lanes(const struct mr_detail *detail, uint32_t track);

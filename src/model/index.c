@@ -118,7 +118,9 @@ static void undo(struct mr_model *model)
 	free(mr_take(model->device_clocks));
 	memset(&model->anomalies, 0, sizeof model->anomalies);
 	memset(model->constraints, 0, sizeof model->constraints);
-#define CLEAR_TABLE(name) model->name = (struct mr_##name){.table.desc = &mr_##name##_desc};
+#define CLEAR_TABLE(name)                  \
+	mr_table_free(&model->name.table); \
+	model->name = (struct mr_##name){.table.desc = &mr_##name##_desc};
 	MR_TABLES(CLEAR_TABLE)
 #undef CLEAR_TABLE
 }

@@ -33,7 +33,8 @@ int mr_index_save(struct mr_model *model);
 /* The same, if the trace is large enough to be worth it. */
 void mr_index_save_large(struct mr_model *model);
 
-/* Goes through everything that is kept of a model (index_content.c). */
+/* Goes through everything that is kept of a model (index_content.c). Written, tables of intervals get their level of
+ * detail, which stays. */
 void mr_index_visit(struct mr_archive *archive, struct mr_model *model);
 
 #endif

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the saved index keeps of a model: all that analyses read. The lookups of ids as recorded
- * (mr_definitions.scopes) served the loading and are not kept.
+ * (mr_definitions.scopes) served the loading and are not kept. And the level of detail, for the viewer: making it
+ * means to look at every row.
  */
 #include "model/index.h"
+
+#include "model/detail.h"
 
 /* Whoever adds a member adds it below, and then changes the size here. */
 _Static_assert(sizeof(struct mr_definitions) == 296, "say here whether new members are kept");
@@ -105,16 +108,30 @@ static void visit_survey(struct mr_archive *archive, struct mr_survey *survey)
 			 sizeof *survey - offsetof(struct mr_survey, first_ns));
 }
 
-static void visit_table(struct mr_archive *archive, struct mr_table *table, uint64_t track_count)
+static void visit_detail(struct mr_archive *archive, struct mr_table *table, uint32_t track_count)
+{
+	void *const *columns = mr_table_columns(table);
+	const struct mr_detail_rows rows = {columns[1], columns[2], table->first_of_track,
+					    track_count};
+
+	if (!archive->is_reading && !table->detail && mr_detail_build(&rows, &table->detail) < 0)
+		archive->error = -ENOMEM;
+	if (!archive->error)
+		mr_detail_archive(archive, &rows, &table->detail);
+}
+
+static void visit_table(struct mr_archive *archive, struct mr_table *table, uint32_t track_count)
 {
 	if (archive->is_reading)
 		table->is_mapped = true;
 	mr_archive_plain(archive, &table->count, sizeof table->count);
 	mr_archive_column(archive, (void **)&table->first_of_track,
-			  (track_count + 1) * sizeof *table->first_of_track);
+			  (track_count + UINT64_C(1)) * sizeof *table->first_of_track);
 	for (uint32_t i = 0; i < table->desc->column_count; i++)
 		mr_archive_column(archive, &mr_table_columns(table)[i],
 				  (uint64_t)table->count * table->desc->columns[i].bytes);
+	if (mr_table_is_interval(table))
+		visit_detail(archive, table, track_count);
 }
 
 void mr_index_visit(struct mr_archive *archive, struct mr_model *model)
@@ -124,7 +141,8 @@ void mr_index_visit(struct mr_archive *archive, struct mr_model *model)
 	mr_archive_plain(archive, model->constraints, sizeof model->constraints);
 	mr_archive_array(archive, (void **)&model->device_clocks,
 			 model->survey->definitions.devices.count, sizeof *model->device_clocks);
-#define VISIT_TABLE(name) visit_table(archive, &model->name.table, model->survey->tracks.count);
+#define VISIT_TABLE(name) \
+	visit_table(archive, &model->name.table, (uint32_t)model->survey->tracks.count);
 	MR_TABLES(VISIT_TABLE)
 #undef VISIT_TABLE
 }

@@ -6,6 +6,7 @@
 
 #include "base/pages.h"
 #include "base/sort.h"
+#include "model/detail.h"
 
 #define COLUMN_DESC(type, name, ...) \
 	{#name, sizeof(MR_TYPE_##type), MR_MEANING_##type, "" __VA_ARGS__, 0},
@@ -48,6 +49,7 @@ int mr_table_reserve(struct mr_table *table, uint64_t wanted)
 
 void mr_table_free(struct mr_table *table)
 {
+	mr_detail_free(table->detail);
 	if (!table->desc || table->is_mapped)
 		return;
 	for (uint32_t i = 0; i < table->desc->column_count; i++)

@@ -239,6 +239,8 @@ enum mr_call_role {
 	COLUMN(uint32_t, number, "of the tensor, among the node's, from 0") \
 	COLUMN(uint8_t, is_input, "1: an input of the node; 0: an output")
 
+struct mr_detail;
+
 struct mr_table_desc {
 	const char *name;
 	const char *doc;
@@ -251,6 +253,7 @@ struct mr_table {
 	const struct mr_table_desc *desc;
 	uint32_t *first_of_track; /* NULL until sorted */
 	uint32_t *whole_rows;     /* of a cut (window.h): where the rows come from; else NULL */
+	struct mr_detail *detail; /* of intervals of which there is a saved index; else NULL */
 	uint32_t count;
 	uint32_t capacity;
 	bool is_mapped; /* from the saved index (index.h): nothing of it may be written or freed */

@@ -32,7 +32,10 @@ static int add_detail(struct mr_slices *slices)
 	const struct mr_detail_rows rows = {slices->start_ns, slices->duration_ns,
 					    slices->first_of_group, slices->group_count};
 
-	return mr_detail_build(&rows, &slices->detail);
+	int result = mr_detail_build(&rows, &slices->own_detail);
+
+	slices->detail = slices->own_detail;
+	return result;
 }
 
 /* ---- tables of the model -------------------------------------------------------------------------- */
@@ -79,9 +82,10 @@ int mr_slices_of_model(const struct mr_model *model, enum mr_sliced table,
 		.first_of_group = of->first_of_track,
 		.group_count = (uint32_t)model->survey->tracks.count,
 		.count = of->count,
+		.detail = of->detail,
 	};
 
-	if (add_detail(&slices) < 0)
+	if (!slices.detail && add_detail(&slices) < 0)
 		return -ENOMEM;
 	*ret_slices = slices;
 	return 0;
@@ -116,7 +120,7 @@ static int start_columns(size_t count, uint32_t group_count, struct columns *col
 		.first_of_group = columns->first_of_group,
 		.group_count = group_count,
 		.count = (uint32_t)count,
-		.owned = memory,
+		.own_columns = memory,
 	};
 	return 0;
 }
@@ -127,7 +131,7 @@ static int finish(struct mr_slices *slices, uint32_t *first_of_group, struct mr_
 	for (uint32_t group = 0; group < slices->group_count; group++)
 		first_of_group[group + 1] += first_of_group[group];
 	if (add_detail(slices) < 0) {
-		free(slices->owned);
+		free(slices->own_columns);
 		return -ENOMEM;
 	}
 	*ret_slices = *slices;
@@ -192,7 +196,7 @@ int mr_slices_of_steps(const struct mr_model *model, const struct mr_step_list *
 
 void mr_slices_free(struct mr_slices *slices)
 {
-	mr_detail_free(slices->detail);
-	free(slices->owned);
+	mr_detail_free(slices->own_detail);
+	free(slices->own_columns);
 	*slices = (struct mr_slices){0};
 }

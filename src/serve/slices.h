@@ -51,8 +51,9 @@ struct mr_slices {
 	const uint32_t *first_of_group; /* group_count + 1 of them */
 	uint32_t group_count;
 	uint32_t count;
-	struct mr_detail *detail; /* by group */
-	void *owned;              /* what derived columns live in; NULL: they are the model's */
+	const struct mr_detail *detail; /* by group */
+	struct mr_detail *own_detail;   /* NULL: it is the model's */
+	void *own_columns;              /* what derived ones live in; NULL: they are the model's */
 };
 
 /* "calls"; NULL if there is none of that name. */

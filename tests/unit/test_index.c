@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "kernel_trace.h"
+#include "model/detail.h"
 #include "model/index.h"
 #include "small_trace.h"
 #include "trace_writer.h"
@@ -87,14 +88,49 @@ static bool is_believed(void)
 
 /* ---- the same model ----------------------------------------------------------------------------- */
 
-static void compare_tables(struct mr_table *one, struct mr_table *other, uint32_t track_count)
+static void compare_details(const struct mr_table *one, const struct mr_table *other,
+			    const struct mr_survey *survey)
 {
+	enum {
+		PIXELS = 7
+	};
+	struct mr_detail_pixel pixels[PIXELS], other_pixels[PIXELS];
+
+	assert_int_equal(mr_detail_bytes(one->detail), mr_detail_bytes(other->detail));
+	for (uint32_t track = 0; track < survey->tracks.count; track++) {
+		uint32_t lanes = mr_detail_lanes(one->detail, track);
+
+		assert_int_equal(lanes, mr_detail_lanes(other->detail, track));
+		for (uint32_t lane = 0; lane < lanes; lane++) {
+			const struct mr_detail_view view = {track, lane, survey->first_ns,
+							    survey->last_ns, PIXELS};
+			uint32_t count = mr_detail_query(one->detail, &view, pixels);
+
+			assert_int_equal(count,
+					 mr_detail_query(other->detail, &view, other_pixels));
+			for (uint32_t i = 0; i < count; i++) {
+				assert_int_equal(pixels[i].count, other_pixels[i].count);
+				assert_int_equal(pixels[i].busy_ns, other_pixels[i].busy_ns);
+				assert_int_equal(pixels[i].longest, other_pixels[i].longest);
+			}
+		}
+	}
+}
+
+static void compare_tables(struct mr_table *one, struct mr_table *other,
+			   const struct mr_survey *survey)
+{
+	uint32_t track_count = (uint32_t)survey->tracks.count;
+
 	assert_int_equal(one->count, other->count);
 	assert_memory_equal(one->first_of_track, other->first_of_track,
 			    (track_count + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; one->count && i < one->desc->column_count; i++)
 		assert_memory_equal(mr_table_columns(one)[i], mr_table_columns(other)[i],
 				    (size_t)one->count * one->desc->columns[i].bytes);
+	assert_int_equal(mr_table_is_interval(one), one->detail != NULL);
+	if (one->detail)
+		compare_details(one, other, survey);
 }
 
 static void compare_strings(const struct mr_strings *one, const struct mr_strings *other)
@@ -149,8 +185,7 @@ static void compare(struct mr_model *one, struct mr_model *other)
 	compare_strings(&survey->definitions.strings, &other_survey->definitions.strings);
 	compare_strings(&survey->track_keys, &other_survey->track_keys);
 	compare_clocks(survey->clocks, other_survey->clocks);
-#define COMPARE_TABLE(name) \
-	compare_tables(&one->name.table, &other->name.table, (uint32_t)survey->tracks.count);
+#define COMPARE_TABLE(name) compare_tables(&one->name.table, &other->name.table, survey);
 	MR_TABLES(COMPARE_TABLE)
 #undef COMPARE_TABLE
 }

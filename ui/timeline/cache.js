@@ -55,18 +55,29 @@ export class Cache {
 	}
 
 	/**
+	 * @param {number[]} bands
+	 * @param {import("./viewport.js").Viewport} viewport
+	 * @returns {number[]} those that cannot be drawn as fine as they should be
+	 */
+	lacking(bands, viewport) {
+		const density = (viewport.to - viewport.from) / viewport.width;
+		const {from, to} = this.#clip(viewport);
+		return bands.filter((band) => !this.answers.some((answer) => answer.bands.has(band) &&
+			answer.from <= from && answer.to >= to && isFine(answer.density, density)));
+	}
+
+	/**
 	 * Sees to it that some bands can be drawn.
 	 * @param {number[]} bands
 	 * @param {import("./viewport.js").Viewport} viewport
 	 * @returns {boolean} whether all of them can, as fine as they should be
 	 */
 	want(bands, viewport) {
-		const density = (viewport.to - viewport.from) / viewport.width;
-		const {from, to} = this.#clip(viewport);
-		const lacking = bands.filter((band) => !this.answers.some((answer) => answer.bands.has(band) &&
-			answer.from <= from && answer.to >= to && isFine(answer.density, density)));
+		const lacking = this.lacking(bands, viewport);
 		if (lacking.length === 0)
 			return true;
+		const density = (viewport.to - viewport.from) / viewport.width;
+		const {from, to} = this.#clip(viewport);
 		if (this.underWay) {
 			const {from: low, to: high, density: asked, abort} = this.underWay;
 			if (low < to && high > from && asked < density * 4 && asked > density / 4)

@@ -28,7 +28,9 @@ export function mix(colour, other, share) {
 	return (0xff000000 | odd | green) >>> 0;
 }
 
-const reader = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+/** Told a colour, it says it again as #rrggbb, or rgba() where something shines through. */
+const reader = document.createElement("canvas").getContext("2d");
+const UNREADABLE = 0xff808080;
 
 /**
  * @param {string} css any colour of CSS
@@ -36,11 +38,13 @@ const reader = document.createElement("canvas").getContext("2d", {willReadFreque
  */
 export function pixelOf(css) {
 	if (!reader)
-		return 0xff808080;
-	reader.clearRect(0, 0, 1, 1);
+		return UNREADABLE;
 	reader.fillStyle = css;
-	reader.fillRect(0, 0, 1, 1);
-	return new Uint32Array(reader.getImageData(0, 0, 1, 1).data.buffer)[0];
+	const said = String(reader.fillStyle);
+	if (!said.startsWith("#"))
+		return said.endsWith(", 0)") ? 0 : UNREADABLE;
+	const [red, green, blue] = [1, 3, 5].map((at) => parseInt(said.slice(at, at + 2), 16));
+	return (0xff000000 | blue << 16 | green << 8 | red) >>> 0;
 }
 
 /** @param {number} pixel */

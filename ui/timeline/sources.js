@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Where bands come from: slices, and by requests of their own and after those what the server has to work out first
- * (series, the causes of idle time, the critical path), so that nothing waits for what is slow.
+ * Where bands come from: slices, and by requests of their own, sent when the slices are drawn, what the server has to
+ * work out first (series, the causes of idle time, the critical path), so that nothing waits for what is slow.
  */
 
 import {Cache} from "./cache.js";
@@ -25,6 +25,11 @@ export class Sources {
 		this.derived = new Cache(slices, span, changed);
 		/** @type {Cache<import("../api.js").SeriesPart>} */
 		this.series = new Cache((viewport, signal) => api.series(viewport, signal), span, changed);
+		/**
+		 * What to ask for when the slices are drawn.
+		 * @type {(() => void) | null}
+		 */
+		this.later = null;
 	}
 
 	/**
@@ -36,11 +41,24 @@ export class Sources {
 		const numbers = (/** @type {(band: Band) => boolean} */ belongs) =>
 			[...new Set(bands.filter(belongs).map(({band}) => band))];
 		const hasSlices = this.slices.want(numbers((band) => band.kind === "slices" && !isDerived(band)), viewport);
-		if (hasSlices) {
-			this.series.want(numbers(({kind}) => kind === "series"), viewport);
-			this.derived.want(numbers(isDerived), viewport);
-		}
+		const series = numbers(({kind}) => kind === "series");
+		const derived = numbers(isDerived);
+		if (hasSlices && this.series.lacking(series, viewport).length + this.derived.lacking(derived, viewport).length)
+			this.#askLater(() => {
+				this.series.want(series, viewport);
+				this.derived.want(derived, viewport);
+			});
 		return hasSlices;
+	}
+
+	/** @param {() => void} ask */
+	#askLater(ask) {
+		if (!this.later)
+			window.setTimeout(() => {
+				this.later?.();
+				this.later = null;
+			});
+		this.later = ask;
 	}
 
 	/** Why something could not be had; "": all is well. */
@@ -50,7 +68,7 @@ export class Sources {
 
 	/** Whether an answer is waited for. */
 	isWaiting() {
-		return [this.slices, this.series, this.derived].some(({underWay}) => underWay !== null);
+		return this.later !== null || [this.slices, this.series, this.derived].some(({underWay}) => underWay !== null);
 	}
 
 	/** @param {Band} band @param {number} from @param {number} to */
