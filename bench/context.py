@@ -73,11 +73,10 @@ class Context:
 class Recorded:
     """Runs a command under `millrace record`, again and again; counts what is lost."""
 
-    def __init__(self, context, command, levels="runtime,dataflow"):
+    def __init__(self, context, command):
         self.context, self.command, self.lost = context, command, 0
-        self.options = ("--levels", levels)
 
     def __call__(self):
-        with self.context.recorded(*self.command, options=self.options) as (output, _, lost):
+        with self.context.recorded(*self.command) as (output, _, lost):
             self.lost += lost
             return output

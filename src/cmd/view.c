@@ -16,9 +16,8 @@
 #include "serve/server.h"
 
 enum {
-	AT_ONCE_MS =
-		250, /* what fails in this time was never served; with a saved index it is loaded */
-	LOOK_MS = 100, /* at the loading, until it ends */
+	AT_ONCE_MS = 250, /* what fails by then was never served, and a saved index is loaded */
+	LOOK_MS = 100,    /* at the loading, until it ends */
 };
 
 static struct {

@@ -53,6 +53,7 @@ static int find_meaning(struct mr_loader *loader, uint32_t string, struct mr_tra
 struct told {
 	struct mr_span span;
 	uint64_t numbers[MR_TRACEME_NUMBERS];
+	bool has_numbers; /* if not, they stand in the text, where there are any */
 };
 
 static uint64_t number_at(const struct told *told, uint8_t place)
@@ -100,7 +101,23 @@ static int add_step(struct mr_loader *loader, const struct told *told,
 						     .step = number_at(told, meaning->step)});
 }
 
-static int add_traceme(struct mr_loader *loader, const struct told *told, uint32_t text)
+static void read_numbers(const char *text, struct told *told)
+{
+	struct mr_traceme_parts parts;
+	struct mr_traceme meaning;
+
+	mr_traceme_read(text, &meaning, &parts);
+	for (int i = 0; i < MR_TRACEME_NUMBERS; i++)
+		told->numbers[i] = mr_slice_number(parts.numbers[i]);
+}
+
+static bool needs_numbers(const struct mr_traceme *meaning)
+{
+	return meaning->run != MR_TRACEME_NONE || meaning->key != MR_TRACEME_NONE ||
+	       meaning->parent_key != MR_TRACEME_NONE || meaning->step != MR_TRACEME_NONE;
+}
+
+static int add_traceme(struct mr_loader *loader, struct told *told, uint32_t text)
 {
 	struct mr_traceme meaning;
 	int result = find_meaning(loader, text, &meaning);
@@ -109,6 +126,8 @@ static int add_traceme(struct mr_loader *loader, const struct told *told, uint32
 		return result;
 	if (meaning.kind == MR_TRACEME_OPERATION)
 		return add_operation(loader, told, text, &meaning);
+	if (!told->has_numbers && needs_numbers(&meaning))
+		read_numbers(mr_strings_text(strings_of(loader), text), told);
 	if (meaning.kind == MR_TRACEME_STEP)
 		result = add_step(loader, told, &meaning);
 	return result < 0 ? result : add_scope(loader, told, &meaning);
@@ -168,8 +187,6 @@ static bool begins_with(const char *text, const char *beginning)
 
 static int add_text(struct mr_loader *loader, struct told *told, const char *text)
 {
-	struct mr_traceme_parts parts;
-	struct mr_traceme meaning;
 	uint32_t string;
 
 	if (begins_with(text, "MemoryAllocation#"))
@@ -178,9 +195,6 @@ static int add_text(struct mr_loader *loader, struct told *told, const char *tex
 		return add_memory(loader, told, text, true);
 	if (mr_traceme_value(text, "instance_key").length > 0)
 		return add_collective(loader, told, text);
-	mr_traceme_read(text, &meaning, &parts);
-	for (int i = 0; i < MR_TRACEME_NUMBERS; i++)
-		told->numbers[i] = mr_slice_number(parts.numbers[i]);
 	int result = mr_strings_intern(strings_of(loader), text, strlen(text), &string);
 	return result < 0 ? result : add_traceme(loader, told, string);
 }
@@ -258,6 +272,7 @@ int mr_dataflow_add(struct mr_loader *loader, const struct mr_event *event)
 		told.numbers[1] = with->second;
 		told.numbers[2] = with->third;
 		told.numbers[3] = with->fourth;
+		told.has_numbers = true;
 		return add_traceme(loader, &told, mr_loader_find(loader, MR_ID_string, with->text));
 	}
 	case MR_EVENT_traceme_text: {

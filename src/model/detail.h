@@ -76,7 +76,8 @@ static inline void mr_cleanup_detail(struct mr_detail **detail)
 	mr_detail_free(*detail);
 }
 
-/* Keeps it in an archive (archive.h), or makes it of one, of the rows that it was built of. */
+/* Keeps it in an archive (archive.h), or finds it in one, whose file must then live longer, of the rows that it was
+ * built of. */
 void mr_detail_archive(struct mr_archive *archive, const struct mr_detail_rows *rows,
 		       struct mr_detail **detail);
 

@@ -253,10 +253,10 @@ struct mr_table {
 	const struct mr_table_desc *desc;
 	uint32_t *first_of_track; /* NULL until sorted */
 	uint32_t *whole_rows;     /* of a cut (window.h): where the rows come from; else NULL */
-	struct mr_detail *detail; /* of intervals of which there is a saved index; else NULL */
+	struct mr_detail *detail; /* of intervals that were saved in an index or come from one */
 	uint32_t count;
 	uint32_t capacity;
-	bool is_mapped; /* from the saved index (index.h): nothing of it may be written or freed */
+	bool is_mapped; /* from the saved index (index.h): no column may be written or freed */
 };
 
 /* The column pointers of any table, in the order of its description. */

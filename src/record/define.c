@@ -203,7 +203,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Sixteen bytes at a time, the last ones twice where they are fewer: hooks look up a text for every event. */
+/* Hooks look up a text for every event: sixteen bytes at a time, of which the last may be taken twice; only the
+ * shortest texts byte by byte. */
 static uint64_t hash_of(const char *text, size_t bytes)
 {
 	const uint64_t one = UINT64_C(0x9e3779b97f4a7c15), other = UINT64_C(0xd1b54a32d192ed03);
@@ -211,8 +212,9 @@ static uint64_t hash_of(const char *text, size_t bytes)
 	size_t at = 0;
 	for (; at + 16 < bytes; at += 16)
 		hash = mix(word_at(text + at) ^ one, word_at(text + at + 8) ^ hash);
-	if (bytes >= 16)
-		return mix(word_at(text + bytes - 16) ^ other, word_at(text + bytes - 8) ^ hash);
+	if (bytes >= 8)
+		return mix(word_at(text + bytes - 8) ^ other,
+			   word_at(text + (bytes < 16 ? 0 : bytes - 16)) ^ hash);
 	for (; at < bytes; at++)
 		hash = (hash ^ (uint8_t)text[at]) * one;
 	return mix(hash, other);

@@ -18,7 +18,7 @@ is a function, called once, after those that it needs; what it exports is what t
                                                return {createLinks};
                                                })();
 
-Comments that have lines of their own are left out.
+Block comments that have lines of their own are left out.
 
 This knows as much of JavaScript as ui/ uses: imports and exports begin a line, nothing that is exported is assigned to
 later, no two modules need each other, and no text of several lines holds what looks like a comment. Imports and exports
@@ -53,31 +53,34 @@ def variable_of(module):
 class Bundle:
     def __init__(self, folder, entry):
         self.folder = folder.resolve()
-        self.parts, self.done, self.begun = [], set(), []
+        self.parts, self.exported, self.begun = [], {}, []
         self.add(pathlib.PurePath(entry))
 
     def add(self, module):
         if module in self.begun:
             sys.exit(f"{module}: needs itself, by way of {', '.join(map(str, self.begun))}")
-        if module in self.done:
+        if module in self.exported:
             return
         self.begun.append(module)
-        text = self.function_of(module, (self.folder / module).read_text(encoding="utf-8"))
+        self.parts.append(self.function_of(module, (self.folder / module).read_text(encoding="utf-8")))
         self.begun.pop()
-        self.done.add(module)
-        self.parts.append(text)
 
     def function_of(self, module, text):
         def bind(found):
             needed = (self.folder / module).parent.joinpath(found["path"]).resolve().relative_to(self.folder)
             self.add(needed)
-            names = found["all"] or "{" + " ".join(found["names"].split()).replace(" as ", ": ") + "}"
-            return f"const {names} = {variable_of(needed)};"
+            names = re.findall(r"(\w+)(?: as \w+)?(?:,|\s*$)", found["names"] or "")
+            missing = set(names) - set(self.exported[needed])
+            if missing:
+                sys.exit(f"{module}: {needed} does not export {', '.join(sorted(missing))}")
+            taken = found["all"] or "{" + " ".join(found["names"].split()).replace(" as ", ": ") + "}"
+            return f"const {taken} = {variable_of(needed)};"
 
         text = COMMENT.sub("", text)
         exported = [found["name"] for found in EXPORT.finditer(text)]
         text = EXPORT.sub("", IMPORT.sub(bind, text))
-        other = re.search(r"^(?:import|export)\b.*|.*(?:</script|<!--).*", text, re.M)
+        self.exported[module] = exported
+        other = re.search(r"^(?:import|export)\b.*|.*(?:</script|<!--).*", text, re.M | re.I)
         if other:
             sys.exit(f"{module}: not understood: {other[0]}")
         return f"const {variable_of(module)} = (() => {{\n{text}return {{{', '.join(exported)}}};\n}})();\n"
@@ -98,13 +101,13 @@ def files_of_page(folder):
     for name, entry in SCRIPTS.items():
         bundle = Bundle(folder, entry)
         files[name] = bundle.text().encode()
-        sources.update(map(str, bundle.done))
+        sources.update(map(str, bundle.exported))
     return files, sources
 
 
 def refuse_what_is_left(folder, sources):
     """A file that nothing needs was forgotten somewhere."""
-    for path in folder.rglob("*"):
+    for path in folder.rglob("[!.]*"):
         if path.suffix in TYPES and str(path.relative_to(folder)) not in sources:
             sys.exit(f"{path}: is part of no file that a browser asks for")
 

@@ -156,7 +156,8 @@ class Tables(browser.ViewerTest):
         self.assertIn('"say ""hi"", twice",', text)
         self.assertIn('"two\nlines",', text)
         self.assertIn("\r\nplain,", text)
-        self.assertEqual(sorted(names), sorted(row["function"] for row in csv.DictReader(io.StringIO(text, newline=""))))
+        rows = csv.DictReader(io.StringIO(text, newline=""))
+        self.assertEqual(sorted(names), sorted(row["function"] for row in rows))
 
     def test_choosing_a_row_selects_it_everywhere_and_plots_it(self):
         trace, _ = self.simulated(SEED)

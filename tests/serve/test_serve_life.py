@@ -30,13 +30,14 @@ AT_ONCE_S = 5 if viewer.IS_SANITIZED else 1
 def late_failure(path):
     """A file that is found to be no trace only when all of it is read."""
     members = gzip.compress(b'"a":[' + b"1," * 500_000 + b"1],")
-    pathlib.Path(path).write_bytes(gzip.compress(b"{") + members * (400 if viewer.IS_SANITIZED else 1600) + gzip.compress(b'"end":1}'))
+    repeats = 400 if viewer.IS_SANITIZED else 1600
+    pathlib.Path(path).write_bytes(gzip.compress(b"{") + members * repeats + gzip.compress(b'"end":1}'))
 
 
 def long_trace(path):
     """A file that takes a while to load."""
     events = ",".join(f'{{"ph":"X","name":"n{i % 99}","ts":{i},"dur":1,"pid":1,"tid":{i % 7}}}' for i in range(20_000))
-    repeats = 20 if viewer.IS_SANITIZED else 100
+    repeats = 20 if viewer.IS_SANITIZED else 200
     pathlib.Path(path).write_bytes(gzip.compress(b"[") + gzip.compress((events + ",").encode()) * repeats +
                                    gzip.compress((events + "]").encode()))
 

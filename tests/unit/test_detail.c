@@ -3,16 +3,19 @@
  * The level-of-detail index against what going through all rows gives. Lanes are known by construction, or
  * found by comparing every row with every earlier one.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/macros.h"
+#include "model/archive.h"
 #include "model/detail.h"
 #include "trace_writer.h"
 
@@ -256,14 +259,47 @@ static void check_track(const struct mr_detail *detail, uint32_t track, uint32_t
 	}
 }
 
-static void check(uint32_t looks)
+static void check_tracks(const struct mr_detail *detail, uint32_t looks)
 {
-	mr_auto(detail) struct mr_detail *detail = build();
-
 	for (uint32_t track = 0; track < made.track_count; track++)
 		if (made.first_of_track[track] < made.first_of_track[track + 1])
 			check_track(detail, track, looks);
 	assert_true(mr_detail_bytes(detail) <= made.count + 32 * made.track_count + 256);
+}
+
+static void check(uint32_t looks)
+{
+	mr_auto(detail) struct mr_detail *detail = build();
+
+	check_tracks(detail, looks);
+}
+
+/* One that was kept in a file is as good. */
+static void check_kept(uint32_t looks)
+{
+	const struct mr_detail_rows rows = {made.start_ns, made.duration_ns, made.first_of_track,
+					    made.track_count};
+	mr_auto(detail) struct mr_detail *detail = build();
+	mr_auto(detail) struct mr_detail *found = NULL;
+	mr_auto(mapping) struct mr_mapping mapping = {0};
+	char path[] = "/tmp/millrace-detail-XXXXXX";
+	int fd = mkstemp(path);
+	FILE *file = fdopen(fd, "w");
+	struct mr_archive archive;
+
+	assert_non_null(file);
+	mr_archive_start_writing(&archive);
+	mr_detail_archive(&archive, &rows, &detail);
+	assert_int_equal(archive.error, 0);
+	assert_int_equal(mr_archive_write(&archive, file), 0);
+	mr_archive_end(&archive);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(mr_mapping_open(AT_FDCWD, path, &mapping), 0);
+	unlink(path);
+	assert_int_equal(mr_archive_start_reading(&archive, &mapping), 0);
+	mr_detail_archive(&archive, &rows, &found);
+	assert_int_equal(archive.error, 0);
+	check_tracks(found, looks);
 }
 
 static void test_nested(void **state)
@@ -285,6 +321,7 @@ static void test_three_levels(void **state)
 	start_rows(7);
 	add_nested(MOST_ROWS - 1, 1);
 	check(100);
+	check_kept(100);
 }
 
 static void test_several_tracks(void **state)
@@ -296,6 +333,7 @@ static void test_several_tracks(void **state)
 	add_overlapping(700);
 	add_nested(5000, 5);
 	check(300);
+	check_kept(300);
 }
 
 static void test_overlapping(void **state)

@@ -66,6 +66,11 @@ export class Cache {
 			answer.from <= from && answer.to >= to && isFine(answer.density, density)));
 	}
 
+	/** Whether a request may be sent: a while after one that failed it may not. */
+	mayAsk() {
+		return performance.now() >= this.retryAt;
+	}
+
 	/**
 	 * Sees to it that some bands can be drawn.
 	 * @param {number[]} bands
@@ -84,7 +89,7 @@ export class Cache {
 				return false;
 			abort.abort();
 		}
-		if (performance.now() >= this.retryAt)
+		if (this.mayAsk())
 			this.#send(lacking.slice(0, BANDS_ASKED), from, to, density);
 		return false;
 	}

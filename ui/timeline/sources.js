@@ -43,7 +43,9 @@ export class Sources {
 		const hasSlices = this.slices.want(numbers((band) => band.kind === "slices" && !isDerived(band)), viewport);
 		const series = numbers(({kind}) => kind === "series");
 		const derived = numbers(isDerived);
-		if (hasSlices && this.series.lacking(series, viewport).length + this.derived.lacking(derived, viewport).length)
+		const lacks = (/** @type {Cache<any>} */ cache, /** @type {number[]} */ numbered) =>
+			cache.mayAsk() && cache.lacking(numbered, viewport).length > 0;
+		if (hasSlices && (lacks(this.series, series) || lacks(this.derived, derived)))
 			this.#askLater(() => {
 				this.series.want(series, viewport);
 				this.derived.want(derived, viewport);
@@ -55,8 +57,9 @@ export class Sources {
 	#askLater(ask) {
 		if (!this.later)
 			window.setTimeout(() => {
-				this.later?.();
+				const asked = this.later;
 				this.later = null;
+				asked?.();
 			});
 		this.later = ask;
 	}

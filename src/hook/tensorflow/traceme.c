@@ -220,7 +220,7 @@ static void write_event(const struct traceme_event *event)
 
 	if (is_superfluous(name))
 		return;
-	uint32_t id = mr_find_text(name->data, name->length);
+	uint32_t id = name->length <= TEXT_ROOM ? mr_find_text(name->data, name->length) : 0;
 	if (mr_likely(id != 0))
 		write_interned(event, id);
 	else
