@@ -24,9 +24,9 @@ const HEIGHT = 220;
  */
 const COMPARISONS = [
 	{title: "Where the time went", values: (report) => rowsOf(report, "overview", "time")
-		.map((row) => [`${row.what}: ${row.part}`, Number(row.time_ns)])},
+		.map((row) => [`${row.part} (${row.what})`, Number(row.time_ns)])},
 	{title: "Why devices were idle", values: (report) => report.devices.flatMap(({name, idle_causes}) =>
-		sumByCause(idle_causes).map(({cause, ns}) => /** @type {[string, number]} */ ([`${name}: ${cause}`, ns])))},
+		sumByCause(idle_causes).map(({cause, ns}) => /** @type {[string, number]} */ ([`${cause} (${name})`, ns])))},
 	{title: "Operations, self time", values: (report) => rowsOf(report, "operations", "by_node")
 		.map((row) => [String(row.node), Number(row.self_ns)])},
 	{title: "Kernels and copies", values: (report) => rowsOf(report, "device_operations", "by_name")
