@@ -77,17 +77,18 @@ static uint8_t place_in_event(const char *text, const char *value)
 	return before < MR_TRACEME_NUMBERS ? (uint8_t)before : MR_TRACEME_NONE;
 }
 
-/* A number that stands in the text gets the next place. */
-static uint8_t place_in_text(const char *value, struct mr_traceme_parts *parts)
+/* A number that stands in the text gets the next place, after those that may be the event's: the text may be one that
+ * was written as it is, and have '%' of its own. */
+static uint8_t place_in_text(const char *text, const char *value, struct mr_traceme_parts *parts)
 {
 	struct mr_slice slice = slice_to(value, end_of_value(value));
 	uint64_t number;
-	uint8_t place = 0;
+	uint8_t place = place_in_event(text, text + strlen(text));
 	if (!read_number(slice, &number) || !slice.at[slice.length])
 		return MR_TRACEME_NONE;
 	while (place < MR_TRACEME_NUMBERS && parts->numbers[place].length > 0)
 		place++;
-	if (place == MR_TRACEME_NUMBERS)
+	if (place >= MR_TRACEME_NUMBERS)
 		return MR_TRACEME_NONE;
 	parts->numbers[place] = slice;
 	return place;
@@ -98,7 +99,7 @@ static uint8_t place_of(const char *text, const char *key, struct mr_traceme_par
 	const char *value = find_value(text, key);
 	if (!value)
 		return MR_TRACEME_NONE;
-	return *value == '%' ? place_in_event(text, value) : place_in_text(value, parts);
+	return *value == '%' ? place_in_event(text, value) : place_in_text(text, value, parts);
 }
 
 static uint8_t first_place(const char *text, const char *const keys[],

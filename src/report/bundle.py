@@ -69,7 +69,7 @@ class Bundle:
         def bind(found):
             needed = (self.folder / module).parent.joinpath(found["path"]).resolve().relative_to(self.folder)
             self.add(needed)
-            names = re.findall(r"(\w+)(?: as \w+)?(?:,|\s*$)", found["names"] or "")
+            names = [name.split()[0] for name in (found["names"] or "").split(",") if name.strip()]
             missing = set(names) - set(self.exported[needed])
             if missing:
                 sys.exit(f"{module}: {needed} does not export {', '.join(sorted(missing))}")

@@ -49,6 +49,7 @@ enum {
 	RECEIVE,
 	HALF,
 	SEEN_ELSEWHERE,
+	LITERAL,
 	UNKNOWN = 999,
 };
 
@@ -69,6 +70,7 @@ static const char *const texts[] = {
 	"r:_Recv#from=a,to=b,key=k;0:0#",
 	"CompleteParams",
 	"ExecutorState::Process\nnode_name=inner\nop=Tanh\ndevice=" XPU "\ninputs=\n",
+	"train#step_num=43#",
 };
 
 static struct packet packet;
@@ -163,6 +165,7 @@ static void write_main(void)
 	plain(LOCAL_EXECUTE, 1100, 1500);
 	EMIT(traceme_text, MS(1600), "train#a=1,b=2,c=3,d=4,step_num=41#", .start = REALTIME(1090),
 	     .end = REALTIME(1600));
+	plain(LITERAL, 1600, 1601); /* somebody else has interned it, numbers and all */
 	plain(UNKNOWN, 1601, 1602);
 	EMIT(traceme_text, MS(1603),
 	     "reduce:Reduce#step_id=7,a=1,b=2,instance_key=101,group_key=3#",
@@ -337,8 +340,9 @@ static void test_messages_and_steps(void **state)
 		assert_int_equal(model->messages.execution[row], execution_of(row ? "r" : "s"));
 		assert_int_equal(model->messages.peer[row], 1 - row);
 	}
-	assert_int_equal(model->steps.table.count, 1);
+	assert_int_equal(model->steps.table.count, 2);
 	assert_int_equal(model->steps.step[0], 41);
+	assert_int_equal(model->steps.step[1], 43);
 }
 
 static void test_collectives(void **state)

@@ -124,6 +124,10 @@ static void test_numbers_in_the_text(void **state)
 	assert_int_equal(mr_slice_number(parts.numbers[meaning.run]), -6);
 	assert_int_equal(mr_slice_number(parts.numbers[meaning.key]), 7);
 	assert_int_equal(meaning.parent_key, MR_TRACEME_NONE);
+	/* A '%' of its own is no number, and takes none from others. */
+	understand("a#id=%,_c=7#");
+	assert_int_equal(mr_slice_number(parts.numbers[meaning.run]), 0);
+	assert_int_equal(mr_slice_number(parts.numbers[meaning.key]), 7);
 	/* The hook takes these for no numbers: they keep no place from others. */
 	understand("a#id=x,_p=%#");
 	assert_int_equal(meaning.run, MR_TRACEME_NONE);
