@@ -79,34 +79,47 @@ function showFailure(error) {
 }
 
 /**
- * Shows the view that the state names; a view is made when it is first shown.
+ * Makes a view when it is first asked for, hidden; a view asks the server for nothing before it is shown.
  * @param {Context} context
  * @param {HTMLElement} place
- * @param {Map<string, HTMLElement>} tabs
  */
-function createSwitch(context, place, tabs) {
+function createViews(context, place) {
 	/** @type {Map<string, View>} */
 	const made = new Map();
+	return (/** @type {string} */ name) => {
+		let view = made.get(name);
+		if (!view) {
+			view = MODULES[name].create(context);
+			view.element.classList.add("view");
+			view.element.setAttribute("role", "tabpanel");
+			view.element.setAttribute("aria-label", titleOf(name));
+			view.element.hidden = true;
+			made.set(name, view);
+			place.append(view.element);
+		}
+		return view;
+	};
+}
+
+/**
+ * Shows the view that the state names.
+ * @param {Context} context
+ * @param {(name: string) => View} viewOf
+ * @param {Map<string, HTMLElement>} tabs
+ */
+function createSwitch(context, viewOf, tabs) {
 	let shown = "";
 	return () => {
 		const wanted = context.store.state.view;
 		if (wanted === shown)
 			return;
-		const old = made.get(shown);
-		if (old) {
+		if (shown) {
+			const old = viewOf(shown);
 			old.hide();
 			old.element.hidden = true;
 		}
 		shown = wanted;
-		let view = made.get(wanted);
-		if (!view) {
-			view = MODULES[wanted].create(context);
-			view.element.classList.add("view");
-			view.element.setAttribute("role", "tabpanel");
-			view.element.setAttribute("aria-label", titleOf(wanted));
-			made.set(wanted, view);
-			place.append(view.element);
-		}
+		const view = viewOf(wanted);
 		view.element.hidden = false;
 		for (const [name, tab] of tabs) {
 			tab.setAttribute("aria-selected", String(name === wanted));
@@ -143,22 +156,27 @@ function build(context) {
 	const search = createSearch(context);
 	const place = element("main", {class: "place"});
 	const details = createDetails(context);
+	const viewOf = createViews(context, place);
+	const showHelp = () => {
+		VIEWS.forEach(viewOf); /* which declare their keys when they are made */
+		keys.showHelp();
+	};
 	replaceContent(document.body,
 		element("header", {class: "bar"},
 			element("span", {class: "title", title: `${trace.command ?? trace.path}, ${duration(trace.span_ns)}`},
 				trace.title),
 			list, search.element, createThemeButton(),
-			element("button", {"aria-label": "Keys and gestures", click: () => keys.showHelp()}, "?")),
+			element("button", {"aria-label": "Keys and gestures", click: showHelp}, "?")),
 		element("div", {class: "body"}, place, details.element));
 	keys.add(
-		{keys: ["?"], about: "this page", run: () => keys.showHelp()},
+		{keys: ["?"], about: "this page", run: showHelp},
 		{keys: ["/", "Ctrl+f"], about: "search", run: () => search.focus()},
 		{keys: ["Escape"], about: "select nothing",
 			run: () => (store.state.select || store.state.options.stretch) &&
 				store.select("", {options: {stretch: null}})},
 		...VIEWS.map((view, i) => ({keys: [String(i + 1)], about: titleOf(view),
 			run: () => store.update({view}, "push")})));
-	const showView = createSwitch(context, place, tabs);
+	const showView = createSwitch(context, viewOf, tabs);
 	store.subscribe(showView);
 	showView();
 	document.documentElement.dataset.ready = "true";

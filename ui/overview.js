@@ -257,11 +257,21 @@ function createWaiting({api, trace: {command, path, health: known}}) {
  * @returns {import("./main.js").View}
  */
 export function create(context) {
-	const waiting = createWaiting(context);
-	const place = element("div", {}, waiting.element);
-	loadReport(context.api)
-		.then((report) => replaceContent(place, renderOverview(report, createLinks(context))),
-			(error) => replaceContent(place, problem(error)))
-		.finally(waiting.stop);
-	return {element: place, show() {}, hide() {}};
+	const place = element("div", {});
+	const load = () => {
+		const waiting = createWaiting(context);
+		replaceContent(place, waiting.element);
+		loadReport(context.api)
+			.then((report) => replaceContent(place, renderOverview(report, createLinks(context))),
+				(error) => replaceContent(place, problem(error)))
+			.finally(waiting.stop);
+	};
+	return {
+		element: place,
+		show() {
+			if (!place.hasChildNodes())
+				load();
+		},
+		hide() {},
+	};
 }

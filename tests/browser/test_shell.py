@@ -73,12 +73,12 @@ class Shell(browser.ViewerTest):
         page.get_by_text("Nothing is called").wait_for()
 
     def test_help_lists_the_keys(self):
-        page = self.open(self.pipeline(), "#view=timeline")
+        page = self.open(self.pipeline())
         page.keyboard.press("?")
         dialog = page.get_by_role("dialog", name="Keys and gestures")
         dialog.wait_for()
-        self.assertIn("search", dialog.inner_text())
-        self.assertIn("zoom in at the pointer", dialog.inner_text())
+        for about in ("search", "zoom in at the pointer", "what feeds it", "the step before"):
+            self.assertIn(about, dialog.inner_text())
         page.keyboard.press("Escape")
         dialog.wait_for(state="detached")
 
