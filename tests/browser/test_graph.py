@@ -201,6 +201,7 @@ class Graph(browser.ViewerTest):
         page.mouse.move(600, 400)
         page.mouse.wheel(0, 200)
         page.get_by_role("button", name="Fit").click()
+        page.wait_for_url(re.compile("[#&]at="))
         page.wait_for_url(lambda url: float(re.search(r"at=[^,]*,[^,]*,([\d.e-]+)", url)[1]) < 0.02)
 
     def test_no_graph(self):
