@@ -377,6 +377,26 @@ class Timeline(browser.ViewerTest):
         self.assertEqual("false", fold.get_attribute("aria-expanded"))
         self.assertLess(panel.bounding_box()["width"], before / 2)
 
+    def test_what_fails_is_told_and_asked_for_again(self):
+        page = self.open(self.pipeline(), "#view=timeline")
+        self.settle(page)
+        refused = []
+
+        def refuse(route):
+            refused.append(route.request.url)
+            route.fulfill(status=500, content_type="application/json", body='{"error": "it cannot be told"}')
+
+        page.route("**/api/series?*", refuse)
+        page.reload()
+        page.get_by_text("it cannot be told").wait_for()
+        self.settle(page)  # until the next attempt
+        page.unroute("**/api/series?*")
+        page.get_by_text("it cannot be told").wait_for(state="hidden")
+        self.settle(page)
+        self.assertGreater(len(refused), 0)
+        self.assertEqual(len(refused), sum("500" in problem for problem in self.problems))
+        self.problems = [problem for problem in self.problems if "500" not in problem]
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -30,19 +30,23 @@ export function mix(colour, other, share) {
 
 /** Told a colour, it says it again as #rrggbb, or rgba() where something shines through. */
 const reader = document.createElement("canvas").getContext("2d");
-const UNREADABLE = 0xff808080;
+const UNREADABLE = "#808080";
 
 /**
  * @param {string} css any colour of CSS
  * @returns {number} 0: transparent
  */
 export function pixelOf(css) {
-	if (!reader)
-		return UNREADABLE;
-	reader.fillStyle = css;
-	const said = String(reader.fillStyle);
+	let said = UNREADABLE;
+	if (reader) {
+		reader.fillStyle = UNREADABLE; /* what is no colour changes nothing */
+		reader.fillStyle = css;
+		said = String(reader.fillStyle);
+	}
+	if (said.endsWith(", 0)"))
+		return 0;
 	if (!said.startsWith("#"))
-		return said.endsWith(", 0)") ? 0 : UNREADABLE;
+		said = UNREADABLE;
 	const [red, green, blue] = [1, 3, 5].map((at) => parseInt(said.slice(at, at + 2), 16));
 	return (0xff000000 | blue << 16 | green << 8 | red) >>> 0;
 }
