@@ -3,13 +3,15 @@
  * Works, waits, and says how much the kernel says it did.
  *
  *     work threads MS       threads that compute, sleep, yield and fight for a lock, for MS each; then one
- *                           line for each: "thread tid=.. at=.. run=.. delay=.. voluntary=.. forced=.."
+ *                           line for each: "thread tid=.. at=.. on_cpu=.. run=.. delay=.. voluntary=.. forced=.."
+ *                           on_cpu is how long it had a CPU; run is less by what a hypervisor took of that
  *     work burn MS          computes for MS of CPU time: "burnt tid=.. start=.. end=.."
  *     work calls COUNT      COUNT calls of getppid from each of two threads, on a CPU each
  *     work hang             says "ready tid=.." and blocks in read() of a pipe for ever
  *     work count FILE SECONDS    raises a number in FILE until the time is over, then prints it
  */
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -34,16 +36,26 @@ static void burn_ns(uint64_t ns)
 struct worker {
 	pthread_t thread;
 	atomic_int tid;
+	int clock_fd; /* perf's clock that runs while the thread has a CPU */
 	uint64_t end_ns;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int gate[2];
 
+static int open_task_clock(void)
+{
+	struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE,
+					.size = sizeof clock,
+					.config = PERF_COUNT_SW_TASK_CLOCK};
+	return (int)must(syscall(SYS_perf_event_open, &clock, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
 static void *run_worker(void *data)
 {
 	struct worker *worker = data;
 	char byte;
+	worker->clock_fd = open_task_clock();
 	worker->tid = own_tid();
 	while (now_ns() < worker->end_ns) {
 		burn_ns(3000000);
@@ -71,18 +83,22 @@ static long status_of(int tid, const char *name)
 	return value;
 }
 
-static void print_account(int tid)
+static void print_account(const struct worker *worker)
 {
 	char path[64];
-	uint64_t run_ns, delay_ns;
+	int tid = worker->tid;
+	uint64_t on_cpu_ns, run_ns, delay_ns;
+	if (read(worker->clock_fd, &on_cpu_ns, sizeof on_cpu_ns) != sizeof on_cpu_ns)
+		exit(1);
 	snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
 	FILE *file = fopen(path, "r");
 	if (!file || fscanf(file, "%" SCNu64 " %" SCNu64, &run_ns, &delay_ns) != 2)
 		exit(1);
 	fclose(file);
-	printf("thread tid=%d at=%" PRIu64 " run=%" PRIu64 " delay=%" PRIu64
+	printf("thread tid=%d at=%" PRIu64 " on_cpu=%" PRIu64 " run=%" PRIu64 " delay=%" PRIu64
 	       " voluntary=%ld forced=%ld\n",
-	       tid, now_ns(), run_ns, delay_ns, status_of(tid, "voluntary_ctxt_switches"),
+	       tid, now_ns(), on_cpu_ns, run_ns, delay_ns,
+	       status_of(tid, "voluntary_ctxt_switches"),
 	       status_of(tid, "nonvoluntary_ctxt_switches"));
 }
 
@@ -96,7 +112,7 @@ static void work_threads(uint64_t ms)
 	}
 	sleep_ms((long)ms + 100);
 	for (int i = 0; i < THREADS; i++)
-		print_account(workers[i].tid);
+		print_account(&workers[i]);
 	must(write(gate[1], "xxxx", THREADS));
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(workers[i].thread, NULL);
