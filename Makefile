@@ -36,11 +36,11 @@ tensorflow: ## the tests of traced TensorFlow, with each version that is support
 	@tools/setup build test tensorflow
 	@tools/run-tests tensorflow
 
-asan: ## unit and stress tests with AddressSanitizer and UBSan
+asan: ## unit and server tests with AddressSanitizer and UBSan
 	@tools/setup build test
 	@tools/run-tests asan
 
-tsan: ## unit and stress tests with ThreadSanitizer
+tsan: ## unit tests that make threads, and server tests, with ThreadSanitizer
 	@tools/setup build test
 	@tools/run-tests tsan
 

@@ -69,7 +69,7 @@ class Trace:
     def __init__(self, path):
         self.events = collections.defaultdict(list)  # by name
         self.files, self.strings, self.syscalls = {}, {}, {}
-        result = run("babeltrace2", "--clock-cycles", os.path.join(path, "ctf"), timeout=120)
+        result = run("babeltrace2", "--clock-cycles", os.path.join(path, "ctf"), timeout=300)
         # It does not tell how many were lost before the end of a stream's first packet.
         self.discarded = sum(int(number or 0) for number in DISCARDED.findall(result.stderr))
         complaints = DISCARDED.sub("", result.stderr).strip()

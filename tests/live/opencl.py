@@ -80,7 +80,7 @@ class OpenclTest(LiveTest):
     def environment(self, **changes):
         return {**os.environ, "LC_ALL": "C", **changes}
 
-    def run_both(self, *command, options=OPTIONS, timeout=60, **environment):
+    def run_both(self, *command, options=OPTIONS, timeout=120, **environment):
         """Runs a program alone and recorded; both must look the same. Gives its result, with the trace."""
         keywords = {"env": self.environment(**environment), "cwd": self.folder, "timeout": timeout}
         alone = run(*command, **keywords)

@@ -49,7 +49,7 @@ def python_program(name):
     return os.path.join(SOURCE, "tests", "live", "programs", name + ".py")
 
 
-def run_as_test(version, name, timeout=280, **changes):
+def run_as_test(version, name, timeout=800, **changes):
     """Ends the test program with the result of another, which has this TensorFlow and the software GPU."""
     python, environment = python_of(version), soft_gpu(**changes)
     sys.exit(subprocess.run([python, python_program(name)], env=environment, timeout=timeout).returncode)

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """include/millrace.h in every language it promises, and the example program written on it."""
 
+import collections
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import unittest
@@ -121,16 +123,17 @@ class Example(LiveTest):
         self.check_who_is_slow(events)
 
     def check_who_is_slow(self, events):
-        total = {}
+        """The typical execution counts: a single one may be held up by whatever else the machine does."""
+        durations = collections.defaultdict(list)
         for event in events:
             if event["event"] == "node_interval":
-                node, ticks = event["fields"]["node"], event["fields"]["duration_ticks"]
-                total[node] = total.get(node, 0) + ticks
+                durations[event["fields"]["node"]].append(event["fields"]["duration_ticks"])
+        typical = {node: statistics.median(ticks) for node, ticks in durations.items()}
         texts = {event["fields"]["id"]: event["fields"]["value"] for event in events
                  if event["event"] == "def_string"}
         nodes = {event["fields"]["id"]: texts[event["fields"]["name"]] for event in events
                  if event["event"] == "def_node"}
-        self.assertEqual(nodes[max(total, key=total.get)], "low_pass")
+        self.assertEqual(nodes[max(typical, key=typical.get)], "low_pass")
 
 
 @unittest.skipIf(os.environ.get("SANITIZED"), "a sanitized library cannot be preloaded")

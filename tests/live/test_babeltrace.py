@@ -4,13 +4,15 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
-import time
 import unittest
 
-from support import (BUILD, MILLRACE, SKIPPED, LiveTest, count, dump, info, manifest, program, run,
-                     wait_until)
+from support import (BUILD, MILLRACE, SKIPPED, LiveTest, count, dump, has_made, info, manifest, program, read_counters,
+                     run, wait_until)
+
+ROUNDS = 1000  # of each thread, until there is enough to look at
 
 
 class Babeltrace(LiveTest):
@@ -56,36 +58,42 @@ class Babeltrace(LiveTest):
         """Taken while packets are being filled, with and without pieces."""
         for name, options in (("plain", []), ("pieces", ["--last", "2M"])):
             trace = self.path(name)
+            counters = self.path(name + "-counters")
             record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, *options, "--",
-                                       program("load"), "2", "40000", "10000"],
+                                       program("load"), "2", "0", "50000", counters],
                                       stdout=subprocess.DEVNULL)
-            self.assertTrue(wait_until(lambda: os.path.exists(trace + "/manifest.json")))
-            time.sleep(0.2)
+            self.assertTrue(wait_until(lambda: has_made(counters, 2, ROUNDS)))
             snapshot = run(MILLRACE, "snapshot", trace)
+            os.kill(min(read_counters(counters)), signal.SIGKILL)
+            self.assertEqual(record.wait(timeout=60), -signal.SIGKILL)
             self.assertEqual(snapshot.returncode, 0, snapshot.stderr)
-            self.assertEqual(record.wait(timeout=60), 0)
             self.assertGreater(self.check_against_babeltrace(snapshot.stdout.strip()), 1000)
             self.assertEqual(manifest(snapshot.stdout.strip())["state"], "snapshot")
 
     def test_recovered(self):
         trace = self.path("trace.mill")
         record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--",
-                                   program("load"), "2", "10000", "10000", self.path("counters")],
+                                   program("load"), "2", "0", "20000", self.path("counters")],
                                   stdout=subprocess.PIPE)
-        self.assertTrue(wait_until(lambda: os.path.exists(self.path("counters"))))
-        time.sleep(0.03)
+        self.assertTrue(wait_until(lambda: has_made(self.path("counters"), 2, ROUNDS)))
         record.kill()
-        record.communicate(timeout=30)
+        os.kill(min(read_counters(self.path("counters"))), signal.SIGKILL)
+        record.communicate(timeout=60)
         self.assertEqual(info(trace)["exit"], None)
         self.assertGreater(self.check_against_babeltrace(trace), 1000)
 
     def test_killed_program(self):
         """Unfinished intervals were added by the recorder."""
-        command = f"{program('load')} 2 0 10000 & sleep 0.1; kill -9 $!"
-        result = self.record("sh", "-c", command)
-        events = dump(result.trace)
+        counters = self.path("counters")
+        trace = self.path("trace.mill")
+        record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--", "sh", "-c",
+                                   f"{program('load')} 2 0 50000 {counters}; true"], stderr=subprocess.DEVNULL)
+        self.assertTrue(wait_until(lambda: has_made(counters, 2, ROUNDS)))
+        os.kill(min(read_counters(counters)), signal.SIGKILL)
+        record.wait(timeout=60)
+        events = dump(trace)
         self.assertGreater(count(events, "node_instant"), 1000)
-        self.assertEqual(self.check_against_babeltrace(result.trace), len(events))
+        self.assertEqual(self.check_against_babeltrace(trace), len(events))
 
 
 if __name__ == "__main__":

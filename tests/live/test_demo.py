@@ -20,7 +20,7 @@ class Demo(LiveTest):
             os.symlink(tensorflow.SOFT, self.path("soft/millrace_soft.so"))
         os.symlink("/bin/true" if is_built else "/bin/false", self.path("bin/make"))
         return run(os.path.join(tensorflow.SOURCE, "tools/demo"), self.folder, cwd=tensorflow.SOURCE,
-                   env={**os.environ, "PATH": f"{self.path('bin')}:{os.environ['PATH']}", **changes}, timeout=250)
+                   env={**os.environ, "PATH": f"{self.path('bin')}:{os.environ['PATH']}", **changes}, timeout=700)
 
     def check(self, result, traced):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)

@@ -33,8 +33,7 @@ class Faults(LiveTest):
         environment = {**os.environ, "LD_PRELOAD": preload("fault"), "FAULT_FUNCTION": function,
                        "FAULT_NUMBER": str(number), "FAULT_PROGRAM": where, "FAULT_FILE": happened,
                        **({"FAULT_CALLER": caller} if caller else {})}
-        result = run(MILLRACE, "record", "-o", "trace.mill", *options, "--", *command, cwd=folder, env=environment,
-                     timeout=20)
+        result = run(MILLRACE, "record", "-o", "trace.mill", *options, "--", *command, cwd=folder, env=environment)
         if not os.path.exists(happened):
             shutil.rmtree(folder)
             return None

@@ -61,7 +61,7 @@ class Hostile(LiveTest):
         environment = {"PATH": f"{PROGRAMS}:/usr/bin:/bin", "LC_ALL": "C",
                        "USER_LIBRARY": str(PROGRAMS / "library.so"),
                        "EMITTED_FILE": self.path("emitted"), **environment}
-        keywords = {"env": environment, "cwd": self.folder, "stdin": subprocess.DEVNULL, "timeout": 120}
+        keywords = {"env": environment, "cwd": self.folder, "stdin": subprocess.DEVNULL, "timeout": 400}
         alone = run(*command, **keywords)
         recorded = self.record(*command, options=["--quiet", "--levels=runtime,dataflow", *options],
                                **keywords)

@@ -7,14 +7,13 @@ import json
 import shutil
 import unittest
 
-from kernel import KernelTest, parse_truth, skip_unless_possible
+from kernel import ATTEMPTS, KernelTest, parse_truth, skip_unless_possible
 from opencl import skip_without_opencl
 from support import MILLRACE, program, run
 
 SHARE = 0.05
 LEAST_NS = 1_000_000
 FILE_BYTES = 12 * 8 * (4 << 20)
-ATTEMPTS = 4
 
 
 class Causes(KernelTest):

@@ -106,7 +106,7 @@ class Impossible(unittest.TestCase):
         event = '{"ph":"X","name":"a","cat":"cpu_op","ts":%d,"dur":5,"pid":%d,"tid":%d}'
         every = ",".join(event % (3 * i, i % 3, i) for i in range(THREADS))
         with written('{"traceEvents":[%s]}' % every) as path:
-            result = run(MILLRACE, "report", str(path), timeout=280)
+            result = run(MILLRACE, "report", str(path), timeout=700)
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertIn(f"3 processes, {THREADS} threads", result.stdout)
             self.assertLess(len(result.stdout), 20_000)

@@ -138,7 +138,7 @@ class Calls(KernelTest):
         tid = parse_truth(record.stdout.readline(), "ready")[0]["tid"]
         self.assertTrue(wait_until(lambda: is_asleep(tid)))
         os.kill(tid, signal.SIGKILL)
-        record.communicate(timeout=30)
+        record.communicate(timeout=60)
         self.assertEqual(record.returncode, -signal.SIGKILL)
         self.assertEqual(manifest(trace)["state"], "complete")
         events = Trace(trace)
@@ -153,7 +153,7 @@ class Calls(KernelTest):
     def test_recording_ended(self):
         """A program outlives the recording: the call that it is in then is told of."""
         said = self.path("said")
-        command = f"{program('kernel_work')} hang > {said} 2>&1 & sleep 0.2"
+        command = f"{program('kernel_work')} hang > {said} 2>&1 & until [ -s {said} ]; do sleep 0.05; done"
         result = self.record_kernel("/bin/sh", "-c", command)
         with open(said) as file:
             tid = parse_truth(file.read(), "ready")[0]["tid"]

@@ -38,7 +38,7 @@ class Losses(KernelTest):
         """The program runs to its end, and nothing of ours stays in the kernel."""
         trace, counter = self.path("trace.mill"), self.path("counter")
         record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--", program("kernel_work"),
-                                   "count", counter, "1"], stdout=subprocess.PIPE, text=True)
+                                   "count", counter, "3"], stdout=subprocess.PIPE, text=True)
 
         def number():
             if not os.path.exists(counter) or os.path.getsize(counter) < 8:
@@ -52,10 +52,10 @@ class Losses(KernelTest):
         self.assertTrue(all(map(bpf_program_exists, programs)))
         record.send_signal(signal.SIGKILL)
         before = number()
-        said, _ = record.communicate(timeout=30)  # until the program has ended too
+        said, _ = record.communicate(timeout=60)  # until the program has ended too
         (counted,) = parse_truth(said, "counted")
         self.assertGreater(counted["number"], before)
-        self.assertTrue(wait_until(lambda: not any(map(bpf_program_exists, programs)), 5),
+        self.assertTrue(wait_until(lambda: not any(map(bpf_program_exists, programs))),
                         "BPF programs are left")
         info(trace)  # completes it
         self.assertEqual(manifest(trace)["state"], "recovered")

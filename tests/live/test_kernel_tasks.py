@@ -3,24 +3,33 @@
 """Every task of a storm of threads, processes and namespaces is followed. Each told of itself."""
 
 import collections
+import os
+import shutil
 import unittest
 
-from kernel import KernelTest, parse_truth, skip_unless_possible
+from kernel import ATTEMPTS, KernelTest, parse_truth, skip_unless_possible
 
 COUNT = 60
 
 
 class Tasks(KernelTest):
     def test_storm(self):
-        said = self.path("said")
-        self.events = self.record_kernel("storm", said, str(COUNT)).events
-        with open(said) as file:
-            self.said = file.read()
-        self.check_births()
-        self.check_executions()
-        self.check_ends()
-        self.check_every_task_ran()
-        self.assertEqual(self.events.count("loss"), 0)
+        for _ in range(ATTEMPTS):  # some kernels are silent about switches for a while now and then
+            said = self.path("said")
+            result = self.record_kernel("storm", said, str(COUNT))
+            self.events = result.events
+            with open(said) as file:
+                self.said = file.read()
+            self.check_births()
+            self.check_executions()
+            self.check_ends()
+            self.assertEqual(self.events.count("loss"), 0)
+            never_ran = self.never_ran()
+            if not never_ran:
+                break
+            os.unlink(said)
+            shutil.rmtree(result.trace)
+        self.assertEqual(never_ran, set(), "tasks that never ran")
 
     def births(self):
         """tid: what was told of its birth; all of them different, else pids went round."""
@@ -70,10 +79,11 @@ class Tasks(KernelTest):
                     if event.fields["old_tid"] != event.fields["tid"]}
         self.assertEqual(set(births) - set(ends) - replaced, set(), "tasks without an end")
 
-    def check_every_task_ran(self):
+    def never_ran(self):
+        """Tasks of which no switch was told."""
         ran = {event.fields[which] for event in self.events.of("kernel_switch")
                for which in ("previous_tid", "next_tid")}
-        self.assertEqual(set(self.births()) - ran, set(), "tasks that never ran")
+        return set(self.births()) - ran
 
 
 if __name__ == "__main__":

@@ -11,25 +11,16 @@ import os
 import random
 import shutil
 import signal
-import struct
 import subprocess
 import time
 import unittest
 
-from support import MILLRACE, LiveTest, dump, info, manifest, program, run, wait_until
+from support import MILLRACE, LiveTest, dump, info, manifest, program, read_counters, run, wait_until
 
 KILLS = int(os.environ.get("KILLS", "200"))
 RECORD_KILLS = max(KILLS // 4, 1)
 THREADS = 2
-COUNTERS = struct.Struct("8Q")  # struct counters of load.c
 NODE_INTERVAL, STEP_INTERVAL = 48, 51
-
-
-def read_counters(path):
-    """tid: (begun, instants, steps, ended)."""
-    with open(path, "rb") as file:
-        found = [COUNTERS.unpack(file.read(COUNTERS.size)) for _ in range(THREADS)]
-    return {each[0]: each[1:5] for each in found if each[0]}
 
 
 def read_steps(trace):
@@ -53,10 +44,6 @@ def levels_of(number):
     return [] if number % 8 == 0 else ["--levels", "runtime,dataflow"]
 
 
-def is_counting(path):
-    return os.path.exists(path) and os.path.getsize(path) > 0 and len(read_counters(path)) == THREADS
-
-
 class Kill(LiveTest):
     def start(self, name, rounds="0", pause_ns="0", options=()):
         folder = self.path(name)
@@ -66,7 +53,7 @@ class Kill(LiveTest):
             [MILLRACE, "record", "-q", "-o", os.path.join(folder, "trace.mill"), *options, "--",
              program("load"), str(THREADS), rounds, pause_ns, counters],
             stdout=subprocess.PIPE, text=True)
-        self.assertTrue(wait_until(lambda: is_counting(counters)), "the program does not start")
+        self.assertTrue(wait_until(lambda: len(read_counters(counters)) == THREADS), "the program does not start")
         return folder, record, counters
 
     def check_killed(self, counted, trace):
@@ -91,7 +78,7 @@ class Kill(LiveTest):
         folder, record, counters = self.start(f"program-{number}", options=levels_of(number))
         time.sleep(random.uniform(0, 0.03))
         os.kill(next(iter(read_counters(counters))), signal.SIGKILL)  # any thread's id will do
-        record.communicate(timeout=30)
+        record.communicate(timeout=60)
         self.assertEqual(record.returncode, -signal.SIGKILL, "record ends as the program did")
         trace = os.path.join(folder, "trace.mill")
         said = manifest(trace)
@@ -103,10 +90,16 @@ class Kill(LiveTest):
         return said["losses"]["events"] == 0
 
     def test_program_killed(self):
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            checked = sum(pool.map(self.kill_program, range(KILLS)))
-        print(f"program killed {KILLS} times; {checked} traces without loss were checked")
-        self.assertGreater(checked, KILLS * 9 // 10)
+        """Until enough traces were checked: on a busy machine the program may get so far before it is killed that
+        record has no room for all."""
+        killed = checked = 0
+        while checked < KILLS and killed < 3 * KILLS:
+            rounds = range(killed, killed + KILLS - checked)
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                checked += sum(pool.map(self.kill_program, rounds))
+            killed = rounds.stop
+        print(f"program killed {killed} times; {checked} traces without loss were checked")
+        self.assertEqual(checked, KILLS)
 
     def kill_record(self, number):
         """The program goes on and ends by itself; `info` then completes the trace."""
@@ -118,7 +111,7 @@ class Kill(LiveTest):
         time.sleep(random.uniform(0, 0.05))
         before = read_counters(counters)
         record.kill()
-        said, _ = record.communicate(timeout=30)  # until the program, too, has closed its output
+        said, _ = record.communicate(timeout=60)  # until the program, too, has closed its output
         self.assertEqual(int(said), THREADS * rounds, "the program was harmed")
         trace = os.path.join(folder, "trace.mill")
         info(trace)
@@ -144,7 +137,7 @@ class Kill(LiveTest):
 class Hanging(LiveTest):
     def test_what_is_open_lasts_to_the_end(self):
         """`hang` does nothing for 200 ms in a step it never ends; in two situations something else then goes
-        on for 500 ms."""
+        on for two seconds."""
         for situation in ("killed", "executed", "thread_ended", "left"):
             with self.subTest(situation):
                 result = self.record(program("hang"), situation, name=situation,
@@ -154,7 +147,7 @@ class Hanging(LiveTest):
                 tick_ns = (step["ns"] - events[0]["ns"]) / (step["ticks"] - events[0]["ticks"])
                 duration_ns = (step["ticks"] - step["fields"]["start"]) * tick_ns
                 self.assertGreaterEqual(duration_ns, 199_000_000)
-                self.assertLess(duration_ns, 500_000_000)
+                self.assertLess(duration_ns, 1_500_000_000)
 
 
 if __name__ == "__main__":

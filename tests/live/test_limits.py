@@ -11,12 +11,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
-from support import MILLRACE, LiveTest, count, dump, info, manifest, program, run, wait_until
+from support import MILLRACE, LiveTest, count, dump, has_made, info, manifest, program, run, wait_until
 
 NS = 1000000000
+PACKET_ROUNDS = 2300  # of `load`, in a packet
 IS_ROOT = os.geteuid() == 0
 
 
@@ -95,11 +95,13 @@ class Newest(LiveTest):
         self.assertEqual({event["names"]["node"] for event in events
                           if event["event"] == "node_interval"}, {"work"})
         end = max(event["ns"] for event in events)
-        firsts = [min(event["ns"] for event in events if event["tid"] == tid and
-                      event["event"] == "node_instant") for tid in steps]
-        # Each thread's first is at most a packet (150 ms at the slowest rate) later than what is said.
-        for first in firsts:
-            self.assertLess(first, end - float(said[1]) * NS + 0.2 * NS)
+        firsts = []
+        for tid in steps:
+            times = [event["ns"] for event in events if event["tid"] == tid and event["event"] == "node_instant"]
+            firsts.append(times[0])
+            # Each thread's first is at most a packet later than what is said, at the rate that the machine permits.
+            packet_ns = PACKET_ROUNDS * (times[-1] - times[0]) / len(times)
+            self.assertLess(times[0], end - float(said[1]) * NS + packet_ns + 0.1 * NS)
         return float(said[1]), firsts, end
 
     def test_max_size(self):
@@ -125,16 +127,16 @@ class Newest(LiveTest):
         """Taken under full load, one after another."""
         trace = self.path("trace.mill")
         record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--last", "2M", "--", program("load"),
-                                   "2", "0", "300"], stdout=subprocess.DEVNULL)
-        self.assertTrue(wait_until(lambda: os.path.exists(trace + "/manifest.json")))
-        time.sleep(0.1)
+                                   "2", "0", "300", self.path("counters")], stdout=subprocess.DEVNULL)
+        self.addCleanup(record.kill)
+        self.assertTrue(wait_until(lambda: has_made(self.path("counters"), 2, 10000)))
         for _ in range(8):
             snapshot = run(MILLRACE, "snapshot", trace)
             self.assertEqual(snapshot.returncode, 0, snapshot.stderr)
             self.assertGreater(total(read_steps(snapshot.stdout.strip())), 1000)
         self.assertIsNone(record.poll(), "all of them while it ran")
         record.terminate()
-        record.wait(timeout=10)
+        record.wait(timeout=60)
 
     def test_snapshot_shares_finished_pieces(self):
         trace = self.path("trace.mill")
@@ -145,7 +147,7 @@ class Newest(LiveTest):
         snapshot = run(MILLRACE, "snapshot", trace).stdout.strip()
         names = [os.stat(entry).st_nlink for entry in os.scandir(snapshot + "/ctf")]
         record.terminate()
-        record.wait(timeout=10)
+        record.wait(timeout=60)
         self.assertIn(2, names)
         self.assertIn(1, names)
         self.assertGreater(total(read_steps(snapshot)), 1000)
@@ -160,14 +162,14 @@ class Newest(LiveTest):
     def test_snapshot_of_a_killed_recorder(self):
         """The asker does not wait for an answer that will never come."""
         trace = self.path("trace.mill")
-        record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--", "sleep", "2"])
+        record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--", "sleep", "5"])
         self.addCleanup(record.kill)
         self.assertTrue(wait_until(lambda: os.path.exists(trace + "/manifest.json")))
         record.send_signal(signal.SIGSTOP)
         asker = subprocess.Popen([MILLRACE, "snapshot", trace], stderr=subprocess.PIPE, text=True)
         self.assertTrue(wait_until(lambda: os.path.exists(trace + "/snapshot.request")))
         record.kill()
-        self.assertIn("has just ended", asker.communicate(timeout=5)[1])
+        self.assertIn("has just ended", asker.communicate(timeout=60)[1])
         self.assertEqual(asker.returncode, 1)
         record.wait()
         info(trace)

@@ -82,7 +82,7 @@ class Clients(OpenclTest):
         hello = "5d41402abc4b2a76b9719d911017c592"
         result = self.record("hashcat", "--force", "--potfile-disable", "--opencl-device-types=1", "--quiet",
                              "--session=millrace-test", "--hash-type=0", "--attack-mode=3", hello,
-                             "?l?l?l?l?l", options=OPTIONS, cwd=self.folder, timeout=200)
+                             "?l?l?l?l?l", options=OPTIONS, cwd=self.folder, timeout=400)
         self.assertEqual((result.returncode, result.stdout.strip()), (0, f"{hello}:hello"))
         self.assertGreater(count(self.check_complete(result), "device_operation"), 100)
 

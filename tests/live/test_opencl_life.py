@@ -185,7 +185,7 @@ class Loaders(OpenclTest):
 
 class Many(OpenclTest):
     def test_threads(self):
-        result = self.run_both(program("opencl_ways"), "threads", "100", timeout=120)
+        result = self.run_both(program("opencl_many"), "threads", "100", timeout=400)
         events = self.read(result)
         self.assertEqual(manifest(result.trace)["losses"]["events"], 0)
         self.assertEqual(len(kernels_of(events, "spin")), 65 * 100)
@@ -194,11 +194,11 @@ class Many(OpenclTest):
 
     def test_chained(self):
         """Callbacks launch the next kernel, on the runtime's threads."""
-        result = self.run_both(program("opencl_ways"), "chained")
+        result = self.run_both(program("opencl_many"), "chained")
         self.assertEqual(len(kernels_of(self.read(result), "spin")), KERNELS)
 
     def test_huge(self):
-        events = self.read(self.run_both(program("opencl_ways"), "huge"))
+        events = self.read(self.run_both(program("opencl_many"), "huge"))
         size, = [event["fields"] for event in events if event["event"] == "runtime_launch_size"]
         self.assertEqual([size["global_x"], size["global_y"], size["global_z"]], [1 << 33, 3, 2])
         launch = by_correlation(events, "runtime_launch_kernel")
@@ -209,9 +209,9 @@ class Many(OpenclTest):
 
     def check_memory(self, situation, kernels, limit_kb):
         """What the program's own memory grows by when it is traced; nothing may be lost."""
-        command = [program("opencl_ways"), situation, str(kernels)]
-        alone = run(*command, timeout=120)
-        recorded = self.record(*command, options=OPTIONS, name=situation, timeout=120)
+        command = [program("opencl_many"), situation, str(kernels)]
+        alone = run(*command, timeout=400)
+        recorded = self.record(*command, options=OPTIONS, name=situation, timeout=400)
         self.assertEqual((alone.returncode, recorded.returncode), (0, 0), recorded.stderr)
         grown_kb = self.peak_kb(recorded.stdout) - self.peak_kb(alone.stdout)
         print(f"{situation}: {kernels} kernels cost {grown_kb} kB")
@@ -238,7 +238,7 @@ class Many(OpenclTest):
 class Memory(OpenclTest):
     def test_live_bytes(self):
         """Replayed: what is allocated and really gone adds up to what the program says."""
-        result = self.run_both(program("opencl_ways"), "memory")
+        result = self.run_both(program("opencl_many"), "memory")
         sizes, live, seen = {}, 0, []
         for event in dump(result.trace):
             fields = event["fields"]

@@ -123,16 +123,19 @@ class Options(LiveTest):
         self.assertEqual(count(dump(result.trace), "node_instant"), 100)
 
     def test_delay_and_duration(self):
-        """load makes a round every 0.2 ms for a second; only the middle of it is wanted."""
-        result = self.record(program("load"), "1", "5000", "200000",
-                             options=["--delay", "300ms", "--duration", "200ms"])
+        """load makes a round every 0.5 ms for at least three seconds; only a part of the first of them is wanted.
+        Nothing comes too early; how late it is switched off depends on how busy the machine is."""
+        result = self.record(program("load"), "1", "6000", "500000",
+                             options=["--delay", "300ms", "--duration", "300ms"])
         self.assertEqual(result.returncode, 0)
-        steps = [event["fields"]["step"] for event in dump(result.trace)
-                 if event["event"] == "node_instant"]
+        events = dump(result.trace)
+        begin = events[0]["ns"]  # of the recorder, before the program
+        instants = [event for event in events if event["event"] == "node_instant"]
+        steps = [event["fields"]["step"] for event in instants]
         self.assertEqual(steps, list(range(steps[0], steps[0] + len(steps))))
-        self.assertGreater(steps[0], 200)
-        self.assertLess(steps[-1], 3500)
-        self.assertGreater(len(steps), 100)
+        self.assertGreater(instants[0]["ns"] - begin, 300_000_000)
+        self.assertLess(instants[-1]["ns"] - begin, 2_000_000_000)
+        self.assertGreater(len(steps), 10)
 
     def test_no_arguments(self):
         """The command line stands nowhere in the trace."""
@@ -206,19 +209,20 @@ class Processes(LiveTest):
                           if not each["traced"]], ["statically linked"])
 
     def test_daemon(self):
-        """A program that leaves a daemon behind is over after two seconds; the daemon goes on."""
-        script = (f"setsid {program('load')} 1 40000 100000 >{self.path('out')} 2>&1 & "
+        """A program that leaves a daemon behind is over after two seconds; the daemon goes on, for six at least."""
+        script = (f"setsid {program('load')} 1 40000 150000 >{self.path('out')} 2>&1 & "
                   f"echo $! >{self.path('pid')}")
         begin = time.monotonic()
         result = self.record("sh", "-c", script)
         took = time.monotonic() - begin
-        self.assertTrue(1.9 < took < 3.5, took)
+        self.assertGreater(took, 1.9)
+        self.assertEqual(os.path.getsize(self.path("out")), 0, "it waited for the daemon")
         self.assertIn("1 descendant is still running", result.stderr)
         alive = [each for each in manifest(result.trace)["processes"] if not each["ended"]]
         self.assertEqual([os.path.basename(each["program"]) for each in alive], ["live_load"])
         self.assertGreater(count(dump(result.trace), "node_instant"), 1000)
         self.check_against_babeltrace(result.trace)
-        self.assertTrue(wait_until(lambda: os.path.getsize(self.path("out")) > 0, 30))
+        self.assertTrue(wait_until(lambda: os.path.getsize(self.path("out")) > 0))
         with open(self.path("out")) as file:
             self.assertEqual(file.read(), "40000\n", "the daemon was harmed")
 
@@ -235,13 +239,14 @@ class Processes(LiveTest):
         for number in (signal.SIGTERM, signal.SIGINT):
             trace = self.path(f"{number}.mill")
             record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--wait=all", "--", "sh", "-c",
-                                       "sleep 30 >/dev/null & echo $!; exit 4"], stdout=subprocess.PIPE)
-            daemon = int(record.stdout.readline())
+                                       "sleep 300 >/dev/null & echo $! $$; exit 4"], stdout=subprocess.PIPE)
+            daemon, shell = map(int, record.stdout.readline().split())
             self.addCleanup(os.kill, daemon, signal.SIGKILL)
+            self.assertTrue(wait_until(lambda: not os.path.exists(f"/proc/{shell}")), "the program has not ended")
             time.sleep(0.2)
             self.assertIsNone(record.poll())
             record.send_signal(number)
-            self.assertEqual(record.wait(timeout=5), 4)
+            self.assertEqual(record.wait(timeout=60), 4)
             record.stdout.close()
             self.assertEqual(sum(not each["ended"] for each in manifest(trace)["processes"]), 1)
 

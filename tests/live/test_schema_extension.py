@@ -42,7 +42,7 @@ class SchemaExtension(LiveTest):
         for command in (["meson", "setup", "build", "-Doptimization=0"],
                         ["ninja", "-C", "build", "millrace", "libmillrace.so", "src/record/libmr_record.a",
                          "src/schema/libmr_schema.a"]):
-            result = run(*command, cwd=tree, timeout=200)
+            result = run(*command, cwd=tree, timeout=400)
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_one_edit(self):

@@ -11,7 +11,7 @@
 
 enum {
 	OPEN_US = 200000,
-	LATER_US = 500000,
+	LATER_US = 2000000,
 };
 
 static void hang(void)
@@ -31,7 +31,7 @@ static int killed(void)
 static int executed(void)
 {
 	hang();
-	execl("/bin/sleep", "sleep", "0.5", NULL);
+	execl("/bin/sleep", "sleep", "2", NULL);
 	return 1;
 }
 

@@ -306,6 +306,18 @@ static const struct wait waits[] = {
 	{.name = "signal", .block = pause_for_signal, .wake = send_signal},
 };
 
+/* A thread that is woken before it waits would not wait, or for ever. */
+static int is_asleep(int tid)
+{
+	char path[64], state = 0;
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+	FILE *file = fopen(path, "r");
+	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		exit(1);
+	fclose(file);
+	return state == 'S';
+}
+
 static void *run_waiter(void *data)
 {
 	struct wait *wait = data;
@@ -328,7 +340,9 @@ static void try(struct wait wait)
 	if (wait.wake) {
 		while (!wait.waiter_tid)
 			sched_yield();
-		sleep_ms(WAIT_MS);
+		do
+			sleep_ms(WAIT_MS);
+		while (!is_asleep(wait.waiter_tid));
 		wait.woken_ns = now_ns();
 		wait.wake(&wait);
 	}

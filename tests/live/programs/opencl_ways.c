@@ -15,8 +15,8 @@
 
 enum {
 	KERNELS = 100,
-	BATCH = 1000,     /* kernels between two waits */
-	LONG_US = 300000, /* far longer than what is waited for takes */
+	LONG_US = 300000,       /* far longer than what is waited for takes */
+	VERY_LONG_US = 1000000, /* even where others are busy */
 	LONG_TURNS = 30000000,
 };
 
@@ -64,7 +64,7 @@ static void work_unwatched(void)
 	work();
 	launch(&world, world.queue, kernel_count);
 	MUST(clFlush, world.queue);
-	usleep(LONG_US);
+	usleep(VERY_LONG_US);
 }
 
 static int left_unwatched(void)
@@ -85,7 +85,7 @@ static void work_unwatched_and_hang(void)
 	work();
 	launch(&world, world.queue, kernel_count);
 	hang();
-	usleep(LONG_US);
+	usleep(VERY_LONG_US);
 }
 
 static int unwatched_left_at_once(void)
@@ -166,7 +166,8 @@ static void CL_CALLBACK count_done(cl_event event, cl_int status, void *data)
 static void *kill_self(void *data)
 {
 	(void)data;
-	usleep(LONG_US);
+	while (__atomic_load_n(&done_count, __ATOMIC_ACQUIRE) < kernel_count / 10)
+		usleep(1000);
 	printf("done %u\n", __atomic_load_n(&done_count, __ATOMIC_ACQUIRE));
 	fflush(stdout);
 	raise(SIGKILL);
@@ -207,7 +208,7 @@ static int released_in_flight(void)
 	world_spin(&world, world.queue, LONG_TURNS, 0, NULL, NULL);
 	MUST(clFlush, world.queue);
 	world_release(&world);
-	for (int i = 0; i < 5000 && !__atomic_load_n(&is_context_gone, __ATOMIC_ACQUIRE); i++)
+	for (int i = 0; i < 30000 && !__atomic_load_n(&is_context_gone, __ATOMIC_ACQUIRE); i++)
 		usleep(1000);
 	printf("the context is %s\n", is_context_gone ? "gone" : "still there");
 	return 0;
@@ -375,219 +376,6 @@ static int forked_first(void)
 	return 0;
 }
 
-/* ---- many ------------------------------------------------------------------------------------- */
-
-enum {
-	THREADS = 64
-};
-
-static unsigned called_back;
-
-static void CL_CALLBACK call_back(cl_event event, cl_int status, void *data)
-{
-	cl_uint references = 0;
-	(void)status;
-	(void)data;
-	clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL);
-	clRetainEvent(event);
-	clReleaseEvent(event);
-	clReleaseEvent(event);
-	__atomic_fetch_add(&called_back, 1, __ATOMIC_RELAXED);
-}
-
-static void *storm(void *data)
-{
-	struct world own = world;
-	(void)data;
-	own.queue = world_queue(&world);
-	own.spin = MUST_MAKE(clCloneKernel, world.spin);
-	for (unsigned i = 0; i < kernel_count; i++) {
-		cl_event event;
-		world_spin(&own, own.queue, 1, 0, NULL, &event);
-		MUST(clSetEventCallback, event, CL_COMPLETE, call_back, NULL);
-		if (i % 16 == 0)
-			MUST(clFinish, own.queue);
-	}
-	MUST(clFinish, own.queue);
-	MUST(clReleaseKernel, own.spin);
-	MUST(clReleaseCommandQueue, own.queue);
-	return NULL;
-}
-
-/* 64 threads with a queue each; all events have callbacks that call OpenCL. 65 * NUMBER kernels. */
-static int threads(void)
-{
-	pthread_t thread[THREADS];
-	work();
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&thread[i], NULL, storm, NULL);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	for (int i = 0;
-	     i < 10000 && __atomic_load_n(&called_back, __ATOMIC_RELAXED) < THREADS * kernel_count;
-	     i++)
-		usleep(1000);
-	printf("called back %u times\n", called_back);
-	world_release(&world);
-	return 0;
-}
-
-/* Memory of the process's own: the recorder's arena is shared. */
-static unsigned long own_memory_kb(void)
-{
-	char line[256];
-	unsigned long result = 0;
-	FILE *file = fopen("/proc/self/status", "r");
-	while (fgets(line, sizeof line, file))
-		if (sscanf(line, "RssAnon: %lu", &result) == 1)
-			break;
-	fclose(file);
-	return result;
-}
-
-static unsigned long peak_kb;
-
-static void note_memory(void)
-{
-	unsigned long now_kb = own_memory_kb();
-	peak_kb = now_kb > peak_kb ? now_kb : peak_kb;
-}
-
-static int print_peak_memory(void)
-{
-	note_memory();
-	printf("peak %lu kB\n", peak_kb);
-	world_release(&world);
-	return 0;
-}
-
-/* The queue is emptied every 1,000 kernels. */
-static int many(void)
-{
-	world = world_make();
-	for (unsigned done = 0; done < kernel_count; done += BATCH) {
-		launch(&world, world.queue, BATCH);
-		MUST(clFinish, world.queue);
-		note_memory();
-	}
-	return print_peak_memory();
-}
-
-/* Nobody ever waits, or asks; events are not wanted. */
-static int many_unwatched(void)
-{
-	world = world_make();
-	for (unsigned done = 0; done < kernel_count; done += BATCH) {
-		launch(&world, world.queue, BATCH);
-		MUST(clFlush, world.queue);
-		usleep(1000);
-		note_memory();
-	}
-	MUST(clFinish, world.queue);
-	return print_peak_memory();
-}
-
-/* Everything is behind a gate, which is opened when all has been launched. */
-static int many_at_once(void)
-{
-	world = world_make();
-	cl_event gate = MUST_MAKE(clCreateUserEvent, world.context);
-	world_spin(&world, world.queue, 1, 1, &gate, NULL);
-	launch(&world, world.queue, kernel_count - 1);
-	note_memory();
-	MUST(clSetUserEventStatus, gate, CL_COMPLETE);
-	MUST(clFinish, world.queue);
-	MUST(clReleaseEvent, gate);
-	return print_peak_memory();
-}
-
-/* Each kernel has a queue of its own, and handles are used again. */
-static int many_queues(void)
-{
-	world = world_make();
-	for (unsigned i = 0; i < kernel_count; i++) {
-		cl_command_queue queue = world_queue(&world);
-		launch(&world, queue, 1);
-		MUST(clFinish, queue);
-		MUST(clReleaseCommandQueue, queue);
-	}
-	return print_peak_memory();
-}
-
-/* Callbacks that launch the next kernel, until all have been. */
-static void CL_CALLBACK launch_next(cl_event event, cl_int status, void *data)
-{
-	(void)status;
-	(void)data;
-	clReleaseEvent(event);
-	if (__atomic_add_fetch(&called_back, 1, __ATOMIC_RELAXED) == kernel_count)
-		return;
-	world_spin(&world, world.queue, 1, 0, NULL, &event);
-	MUST(clSetEventCallback, event, CL_COMPLETE, launch_next, NULL);
-	MUST(clFlush, world.queue);
-}
-
-static int chained(void)
-{
-	cl_event event;
-	world = world_make();
-	world_spin(&world, world.queue, 1, 0, NULL, &event);
-	MUST(clSetEventCallback, event, CL_COMPLETE, launch_next, NULL);
-	MUST(clFlush, world.queue);
-	for (int i = 0; i < 10000 && __atomic_load_n(&called_back, __ATOMIC_RELAXED) < kernel_count;
-	     i++)
-		usleep(1000);
-	MUST(clFinish, world.queue);
-	world_release(&world);
-	return 0;
-}
-
-/* One more launch, of more work items than 32 bits count, which never begins. */
-static int huge(void)
-{
-	const size_t size[3] = {(size_t)1 << 33, 3, 2};
-	work();
-	cl_event gate = MUST_MAKE(clCreateUserEvent, world.context);
-	MUST(clEnqueueNDRangeKernel, world.queue, world.spin, 3, NULL, size, NULL, 1, &gate, NULL);
-	return 0;
-}
-
-/* ---- memory ----------------------------------------------------------------------------------- */
-
-/* Prints what lives, of its own and of the buffer it began with, after each change. */
-static int memory(void)
-{
-	cl_mem buffers[8];
-	size_t live = WORLD_BUFFER_BYTES;
-	work();
-	for (unsigned i = 0; i < 8; i++) {
-		buffers[i] = MUST_MAKE(clCreateBuffer, world.context, 0, (i + 1) << 16, NULL);
-		live += (i + 1) << 16;
-		printf("live %zu\n", live);
-	}
-	for (unsigned i = 0; i < 8; i += 2) {
-		MUST(clRetainMemObject, buffers[i]);
-		MUST(clReleaseMemObject, buffers[i]);
-		MUST(clReleaseMemObject, buffers[i]);
-		live -= (i + 1) << 16;
-		printf("live %zu\n", live);
-	}
-	cl_buffer_region half = {0, 1 << 16};
-	cl_mem part =
-		MUST_MAKE(clCreateSubBuffer, buffers[1], 0, CL_BUFFER_CREATE_TYPE_REGION, &half);
-	MUST(clReleaseMemObject, buffers[1]);
-	MUST(clReleaseMemObject, part);
-	live -= 2 << 16;
-	printf("live %zu\n", live);
-	void *shared = clSVMAlloc(world.context, CL_MEM_READ_WRITE, 1 << 16, 0);
-	live += 1 << 16;
-	printf("live %zu\n", live);
-	clSVMFree(world.context, shared);
-	live -= 1 << 16;
-	printf("live %zu\n", live);
-	return 0; /* the rest is never released */
-}
-
 static const struct situation {
 	const char *name;
 	int (*run)(void);
@@ -618,14 +406,6 @@ static const struct situation {
 	{"executed", executed},
 	{"forked_first", forked_first},
 	{"environment", environment},
-	{"threads", threads},
-	{"many", many},
-	{"many_unwatched", many_unwatched},
-	{"many_at_once", many_at_once},
-	{"many_queues", many_queues},
-	{"chained", chained},
-	{"huge", huge},
-	{"memory", memory},
 };
 
 int main(int argc, char **argv)
