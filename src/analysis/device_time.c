@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/device_time.h"
 
+#include "base/heap.h"
+
 bool mr_operation_is_transfer(uint8_t kind)
 {
 	switch (kind) {
@@ -70,76 +72,58 @@ static void add_operation(const struct mr_device_operations *operations, uint32_
 
 /* ---- the operations of a device ------------------------------------------------------------------ */
 
-/* The next operation of a queue, which are in order. */
-struct next {
-	int64_t start_ns;
-	uint32_t row;
-	uint32_t end_row;
-};
-
-/* Goes on to the next of which the times are known; false if there is none. */
-static bool find_timed(const struct mr_model *model, struct next *next)
+/* From this row of a queue on, the first of which the times are known; false if there is none. */
+static bool find_timed(const struct mr_model *model, uint32_t row, uint32_t end_row,
+		       struct mr_heap_item *ret_next)
 {
-	while (next->row < next->end_row && !mr_operation_is_timed(model, next->row))
-		next->row++;
-	if (next->row < next->end_row)
-		next->start_ns = model->device_operations.start_ns[next->row];
-	return next->row < next->end_row;
+	while (row < end_row && !mr_operation_is_timed(model, row))
+		row++;
+	if (row == end_row)
+		return false;
+	*ret_next = (struct mr_heap_item){model->device_operations.start_ns[row], row};
+	return true;
 }
 
-static bool is_before(struct next a, struct next b)
-{
-	return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.row < b.row;
-}
-
-/* Moves one down until neither of the two below it comes before it. */
-static void sink(struct next *heap, uint32_t count, uint32_t at)
-{
-	struct next sinking = heap[at];
-	uint32_t child;
-
-	for (; (child = 2 * at + 1) < count; at = child) {
-		if (child + 1 < count && is_before(heap[child + 1], heap[child]))
-			child++;
-		if (!is_before(heap[child], sinking))
-			break;
-		heap[at] = heap[child];
-	}
-	heap[at] = sinking;
-}
-
-/* Queues that have any; returns how many. */
+/* The first operation of each queue that has any; returns how many. */
 static uint32_t make_heap(const struct mr_model *model, const uint32_t *queues,
-			  uint32_t queue_count, struct next *heap)
+			  uint32_t queue_count, struct mr_heap_item *heap)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < queue_count; i++) {
 		const uint32_t *rows = mr_queue_rows(model, queues[i]);
 
-		heap[count] = (struct next){.row = rows[0], .end_row = rows[1]};
-		count += find_timed(model, &heap[count]);
+		count += find_timed(model, rows[0], rows[1], &heap[count]);
 	}
-	for (uint32_t i = count / 2; i-- > 0;)
-		sink(heap, count, i);
+	mr_heap_make(heap, count);
 	return count;
 }
 
-static void sweep(const struct mr_model *model, struct next *heap, uint32_t count,
+/* The operation that follows in the queue; false if none does. */
+static bool find_following(const struct mr_model *model, struct mr_heap_item *item)
+{
+	const struct mr_device_operations *operations = &model->device_operations;
+	uint32_t track = operations->track[item->index];
+
+	return find_timed(model, item->index + 1, operations->table.first_of_track[track + 1],
+			  item);
+}
+
+static void sweep(const struct mr_model *model, struct mr_heap_item *heap, uint32_t count,
 		  struct mr_device_time *time)
 {
 	if (model->whole) {
 		time->first_ns = model->part.window.first_ns;
 		time->end_ns = model->part.window.last_ns;
 	} else if (count) {
-		time->first_ns = time->end_ns = heap[0].start_ns;
+		time->first_ns = time->end_ns = heap[0].key;
 	}
 	struct cover none = {time->first_ns, 0};
 	struct covers covers = {none, none, none};
-	for (; count; sink(heap, count, 0)) {
-		add_operation(&model->device_operations, heap[0].row++, &covers, time);
+	for (; count; mr_heap_sink(heap, count, 0)) {
+		add_operation(&model->device_operations, heap[0].index, &covers, time);
 		time->operation_count++;
-		if (!find_timed(model, &heap[0]))
+		if (!find_following(model, &heap[0]))
 			heap[0] = heap[--count];
 	}
 	if (model->whole)
@@ -153,7 +137,8 @@ int mr_device_time_make(const struct mr_model *model, const uint32_t *queues, ui
 			struct mr_device_time *ret_time)
 {
 	struct mr_device_time time = {.longest_idle_row = MR_NO_ROW};
-	mr_auto(free) struct next *heap = malloc((queue_count + UINT64_C(1)) * sizeof *heap);
+	mr_auto(free) struct mr_heap_item *heap =
+		malloc((queue_count + UINT64_C(1)) * sizeof *heap);
 
 	if (!heap)
 		return -ENOMEM;

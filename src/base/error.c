@@ -15,6 +15,19 @@ static void start_chain(const char *format, va_list arguments)
 	vsnprintf(chain, sizeof chain, format, arguments);
 }
 
+/* Adds ": cause" to the chain; what does not fit is cut off. */
+static void add_cause(const char *cause)
+{
+	const char *const parts[] = {": ", cause};
+	size_t length = strlen(chain);
+	for (size_t i = 0; i < mr_countof(parts); i++) {
+		size_t taken = strnlen(parts[i], sizeof chain - 1 - length);
+		memcpy(chain + length, parts[i], taken);
+		length += taken;
+	}
+	chain[length] = '\0';
+}
+
 int mr_fail(int error, const char *format, ...)
 {
 	va_list arguments;
@@ -30,8 +43,7 @@ int mr_fail_errno(int error, const char *format, ...)
 	va_start(arguments, format);
 	start_chain(format, arguments);
 	va_end(arguments);
-	size_t length = strlen(chain);
-	snprintf(chain + length, sizeof chain - length, ": %s", strerror(error));
+	add_cause(strerror(error));
 	return -error;
 }
 
@@ -43,8 +55,7 @@ int mr_fail_more(int error, const char *format, ...)
 	va_start(arguments, format);
 	start_chain(format, arguments);
 	va_end(arguments);
-	size_t length = strlen(chain);
-	snprintf(chain + length, sizeof chain - length, ": %s", inner);
+	add_cause(inner);
 	return error;
 }
 

@@ -14,13 +14,13 @@
 static int list_damages(const struct mr_kineto *kineto, struct mr_region *region,
 			struct mr_trace_damage **ret_damages)
 {
-	size_t count = kineto->faults.count;
+	size_t count = kineto->faults.list.count;
 	struct mr_trace_damage *damages = mr_region_allocate(region, (count + 1) * sizeof *damages);
 
 	if (!damages)
 		return mr_fail_errno(ENOMEM, "import");
 	for (size_t i = 0; i < count; i++) {
-		const struct mr_kineto_fault *fault = &kineto->faults.items[i];
+		const struct mr_import_fault *fault = &kineto->faults.list.items[i];
 		char *reason = fault->count == 1 ? mr_region_print(region, "%s", fault->reason)
 						 : mr_region_print(region, "%s (%" PRIu64 " times)",
 								   fault->reason, fault->count);
@@ -63,7 +63,7 @@ static int make_trace(const char *path, struct mr_kineto *kineto, struct mr_trac
 		result = list_damages(kineto, &region, &damages);
 	if (result == 0)
 		result = mr_trace_of_memory(path, &metadata, &packets, damages,
-					    (uint32_t)kineto->faults.count, ret_trace);
+					    (uint32_t)kineto->faults.list.count, ret_trace);
 	mr_region_free(&region);
 	return result;
 }

@@ -216,6 +216,21 @@ enum mr_scan_result mr_scan_member(struct mr_scan *scan, bool *is_first,
 	return result == MR_SCAN_OK ? mr_scan_value(scan, ret_value) : result;
 }
 
+struct mr_json_value mr_json_member(const struct mr_json_value *object, const char *name)
+{
+	struct mr_json_value key, value, found = MR_JSON_NOTHING;
+	struct mr_scan scan = mr_scan_of(object);
+	bool is_first = true;
+
+	if (object->kind != MR_JSON_OBJECT)
+		return found;
+	mr_scan_enter(&scan, '{');
+	while (mr_scan_member(&scan, &is_first, &key, &value) == MR_SCAN_OK)
+		if (mr_json_is(&key, name))
+			found = value;
+	return found;
+}
+
 /* ---- numbers -------------------------------------------------------------------------------------- */
 
 /* digits * 10 ^ exponent. */

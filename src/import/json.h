@@ -85,6 +85,9 @@ static inline bool mr_json_is(const struct mr_json_value *value, const char *tex
 	return value->length == length && memcmp(value->text, text, length) == 0;
 }
 
+/* The member of an object, the last if several have that name; absent if it has none or is no object. */
+struct mr_json_value mr_json_member(const struct mr_json_value *object, const char *name);
+
 /* A number (or a string that holds one) times 10 ^ power as an integer, rounded to the nearest, halves
  * away from zero. Exact: no floating point. False if it is none or does not fit. */
 bool mr_json_integer(const struct mr_json_value *value, int power, int64_t *ret_integer);

@@ -20,20 +20,18 @@
  * A device operation is written by the process that launched it, because correlations mean something in
  * one process only. In a file of several processes that is the one which has a call of that correlation;
  * if several have one, it stays uncorrelated.
+ *
+ *     kineto.c         what an event means by its phase, and intervals, instants, counters, messages
+ *     kineto_names.c   whom and what it is about
+ *     kineto_device.c  runtime calls and device operations
+ *     launches.c       whose the operations are, once all is read
  */
 #ifndef MR_IMPORT_KINETO_H
 #define MR_IMPORT_KINETO_H
 
 #include "import/builder.h"
 #include "import/chrome.h"
-
-/* Events that could not be imported, all for the same reason. */
-struct mr_kineto_fault {
-	const char *reason;
-	uint64_t offset; /* of the first */
-	uint64_t bytes;
-	uint64_t count;
-};
+#include "import/faults.h"
 
 struct mr_kineto_device_name {
 	uint64_t number;
@@ -48,12 +46,19 @@ struct mr_kineto_place {
 	uint32_t thread;
 };
 
+/* When and where something lasted. */
+struct mr_kineto_interval {
+	uint32_t thread;
+	int64_t start_ns;
+	int64_t end_ns; /* not before its start */
+};
+
 struct mr_kineto {
 	struct mr_chrome_reader reader; /* first: its callbacks get this */
 	struct mr_builder builder;
-	mr_vec(struct mr_kineto_fault) faults;
+	struct mr_import_faults faults;
 	mr_vec(struct mr_kineto_device_name) device_names;
-	mr_vec(char) unescaped;
+	mr_vec(char) scratch;        /* for a text while it is made */
 	int64_t base_ns;             /* Unix time of the file's time 0 */
 	struct mr_kineto_place last; /* of the last event, as they come in runs */
 	uint32_t last_category;      /* string, likewise */
@@ -62,6 +67,13 @@ struct mr_kineto {
 	bool has_several_callers; /* processes */
 	uint32_t first_caller;    /* thread of the first call */
 };
+
+/* Counts an event that cannot be imported. 0 or -ENOMEM. */
+static inline int mr_kineto_refuse(struct mr_kineto *kineto, const struct mr_chrome_event *event,
+				   const char *reason)
+{
+	return mr_import_faults_add(&kineto->faults, reason, event->offset, event->bytes);
+}
 
 int mr_kineto_start(struct mr_kineto *kineto);
 void mr_kineto_free(struct mr_kineto *kineto);

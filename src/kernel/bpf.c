@@ -93,7 +93,7 @@ static int make_ring(uint64_t bytes, struct mr_ring *ret_ring)
  * run: once, and not for every CPU of a large machine. */
 static int install(int rings_fd, uint32_t first_cpu, uint32_t count, const int *fds)
 {
-	uint32_t cpus[RINGS_AT_ONCE], done = count;
+	uint32_t cpus[RINGS_AT_ONCE] = {0}, done = count;
 	for (uint32_t i = 0; i < count; i++)
 		cpus[i] = first_cpu + i;
 	if (bpf_map_update_batch(rings_fd, cpus, fds, &done, NULL) == 0)
@@ -108,7 +108,7 @@ static int install(int rings_fd, uint32_t first_cpu, uint32_t count, const int *
 static int make_some_rings(int rings_fd, uint32_t first_cpu, uint32_t count, uint64_t bytes,
 			   struct mr_ring *rings)
 {
-	int fds[RINGS_AT_ONCE], result = 0;
+	int fds[RINGS_AT_ONCE] = {0}, result = 0;
 	uint32_t made = 0;
 	for (; made < count && result >= 0; made += result >= 0) {
 		uint64_t most = is_online(first_cpu + made) ? UINT64_MAX : RING_OFFLINE_BYTES;

@@ -87,7 +87,8 @@ struct task_name {
 struct perf {
 	struct mr_kernel_source source;
 	uint64_t ring_bytes;
-	bool is_on;
+	uint64_t on_ns; /* what happened from here to there is recorded */
+	uint64_t off_ns;
 	pid_t child; /* whose birth is still to be told; 0: it has been */
 	uint64_t child_ns;
 	uint32_t cpu_count;
@@ -140,38 +141,6 @@ static int explain_refusal(int error)
 			       paranoid);
 	return mr_fail_errno(error,
 			     "perf_event_open is refused (by a container's seccomp profile?)");
-}
-
-static int follow(struct mr_kernel_source *source, pid_t child);
-static void enable(struct mr_kernel_source *source, bool on);
-static uint32_t drain(struct mr_kernel_source *source, struct mr_kernel_streams *streams);
-static void finish(struct mr_kernel_source *source, struct mr_kernel_streams *streams);
-static void describe(const struct mr_kernel_source *source, struct mr_kernel_status *status);
-static void close_perf(struct mr_kernel_source *source);
-
-int mr_kernel_open_perf(const struct mr_kernel_options *options,
-			struct mr_kernel_source **ret_source)
-{
-	static const struct mr_kernel_source_operations operations = {
-		.follow = follow,
-		.enable = enable,
-		.drain = drain,
-		.finish = finish,
-		.describe = describe,
-		.close = close_perf,
-	};
-	int trial = open_event(PERF_COUNT_SW_DUMMY, 0, -1);
-	if (trial < 0)
-		return explain_refusal(errno);
-	close(trial);
-	struct perf *perf = calloc(1, sizeof *perf);
-	if (!perf)
-		return mr_fail(ENOMEM, "no memory for perf events");
-	perf->source.operations = &operations;
-	perf->ring_bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES;
-	perf->is_on = true;
-	*ret_source = &perf->source;
-	return 0;
 }
 
 /* As large as asked for, a power of two, or as is allowed. */
@@ -405,12 +374,18 @@ static void put_fault(struct mr_kernel_stream *stream, const struct record *reco
 		      NULL);
 }
 
+/* Records are read some time after they were made. */
+static bool is_on(const struct perf *perf, const struct record *record)
+{
+	return record->time_ns >= perf->on_ns && record->time_ns < perf->off_ns;
+}
+
 static void put_record(struct perf *perf, struct ring *ring, struct mr_kernel_stream *stream)
 {
 	const struct record *record = &ring->next;
 	switch (record->header.type) {
 	case PERF_RECORD_SWITCH:
-		if (perf->is_on)
+		if (is_on(perf, record))
 			put_switch(stream, record);
 		break;
 	case PERF_RECORD_FORK:
@@ -423,7 +398,7 @@ static void put_record(struct perf *perf, struct ring *ring, struct mr_kernel_st
 		put_name(perf, stream, record);
 		break;
 	case PERF_RECORD_SAMPLE:
-		if (perf->is_on)
+		if (is_on(perf, record))
 			put_fault(stream, record);
 		break;
 	case PERF_RECORD_LOST:
@@ -437,7 +412,10 @@ static void put_record(struct perf *perf, struct ring *ring, struct mr_kernel_st
 
 static void enable(struct mr_kernel_source *source, bool on)
 {
-	((struct perf *)source)->is_on = on;
+	struct perf *perf = (struct perf *)source;
+	uint64_t now_ns = mr_ticks_of_system(CLOCK_MONOTONIC);
+	perf->on_ns = on ? now_ns : perf->on_ns;
+	perf->off_ns = on ? UINT64_MAX : now_ns;
 }
 
 static uint32_t drain(struct mr_kernel_source *source, struct mr_kernel_streams *streams)
@@ -494,4 +472,29 @@ static void describe(const struct mr_kernel_source *source, struct mr_kernel_sta
 	status->lost_by_cpu = perf->lost_by_cpu;
 	status->off = perf->off.what ? &perf->off : NULL;
 	status->off_count = perf->off.what != NULL;
+}
+
+int mr_kernel_open_perf(const struct mr_kernel_options *options,
+			struct mr_kernel_source **ret_source)
+{
+	static const struct mr_kernel_source_operations operations = {
+		.follow = follow,
+		.enable = enable,
+		.drain = drain,
+		.finish = finish,
+		.describe = describe,
+		.close = close_perf,
+	};
+	int trial = open_event(PERF_COUNT_SW_DUMMY, 0, -1);
+	if (trial < 0)
+		return explain_refusal(errno);
+	close(trial);
+	struct perf *perf = calloc(1, sizeof *perf);
+	if (!perf)
+		return mr_fail(ENOMEM, "no memory for perf events");
+	perf->source.operations = &operations;
+	perf->ring_bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES;
+	perf->off_ns = UINT64_MAX;
+	*ret_source = &perf->source;
+	return 0;
 }

@@ -21,12 +21,14 @@
 #include "launch/directory.h"
 #include "launch/drain.h"
 #include "launch/kernel_level.h"
+#include "launch/level_switch.h"
 #include "launch/library.h"
 #include "launch/manifest.h"
 #include "launch/privilege.h"
 #include "launch/session_files.h"
 #include "launch/signals.h"
 #include "launch/snapshot.h"
+#include "launch/title.h"
 #include "record/recorder.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -61,6 +63,7 @@ struct session {
 	struct mr_processes processes;
 	struct mr_drain drain;
 	struct mr_kernel_level kernel;
+	struct mr_level_switch levels;
 	json_t *manifest;
 	char host[256];
 	uint64_t started_ns;
@@ -69,7 +72,6 @@ struct session {
 	uint64_t next_sample_ns, next_progress_ns, next_request_ns;
 	uint32_t snapshots;
 	int wait_status;
-	bool levels_are_on;
 };
 
 static uint64_t now_ns(void)
@@ -190,21 +192,6 @@ static int start_child(struct session *session)
 			      &session->descriptors, &session->child);
 }
 
-static uint32_t levels_to_record(const struct session *session)
-{
-	return session->options->levels & ~(session->kernel.kernel ? 0u : MR_LEVEL_kernel);
-}
-
-static void set_levels(struct session *session, bool on)
-{
-	uint32_t levels = MR_LEVEL_core | (on ? levels_to_record(session) : 0);
-	if (!session->drain.stop_reason)
-		atomic_store_explicit(&session->arena_file.arena->levels, levels,
-				      memory_order_relaxed);
-	mr_kernel_level_enable(&session->kernel, on);
-	session->levels_are_on = on;
-}
-
 static struct mr_stream_clocks clocks_of(const struct session *session)
 {
 	const struct mr_clock_bracket *last = &session->clocks.last_monotonic;
@@ -233,8 +220,10 @@ static int start(struct session *session, bool *ret_program_failed)
 	result = mr_drain_init(&session->drain, &session->arena_file, &session->streams,
 			       &session->processes);
 	mr_kernel_level_start(&session->kernel, session->child.pid, &session->drain);
+	mr_level_switch_init(&session->levels, session->options, arena, &session->kernel,
+			     &session->drain);
 	session->manifest =
-		mr_manifest_new(session->options, session->program, levels_to_record(session));
+		mr_manifest_new(session->options, session->program, session->levels.mask);
 	mr_kernel_level_tell(&session->kernel, session->manifest);
 	if (result == 0)
 		result = mr_directory_write_metadata(&session->directory, &session->metadata);
@@ -245,13 +234,7 @@ static int start(struct session *session, bool *ret_program_failed)
 	if (session->untraced != MR_UNTRACED_NONE)
 		mr_process_note_untraced((uint32_t)session->child.pid, session->program,
 					 session->untraced);
-	const struct mr_session_options *options = session->options;
-	if (options->has_steps) {
-		session->arena_file.arena->first_step = options->first_step;
-		session->arena_file.arena->last_step = options->last_step;
-		session->arena_file.arena->step_levels = levels_to_record(session);
-	}
-	set_levels(session, options->delay_ns == 0 && !options->has_steps);
+	mr_level_switch_start(&session->levels);
 	session->started_ns = now_ns();
 	session->next_sample_ns = session->started_ns + SECOND_NS;
 	result = mr_child_release(&session->child);
@@ -285,54 +268,6 @@ static void look_at_child(struct session *session)
 	}
 }
 
-/* Terminals keep the title that was there before on a stack. */
-static void save_title(void)
-{
-	fputs("\033[22;0t", stderr);
-}
-
-static void restore_title(void)
-{
-	fputs("\033[23;0t", stderr);
-	fflush(stderr);
-}
-
-static void show_progress(const struct session *session)
-{
-	uint64_t ns = mr_max(now_ns() - session->started_ns, (uint64_t)1);
-	double seconds = (double)ns / 1e9;
-	double megabytes = (double)session->streams.written_bytes / 1e6;
-	fprintf(stderr, "\033]0;millrace: %.0f s, %.1f MB, %.1f MB/s\007", seconds, megabytes,
-		megabytes / seconds);
-	fflush(stderr);
-}
-
-/* With --steps the program has switched the levels itself; the kernel level follows. */
-static void follow_levels(struct session *session)
-{
-	uint32_t levels =
-		atomic_load_explicit(&session->arena_file.arena->levels, memory_order_relaxed);
-	bool on = levels & ~(uint32_t)MR_LEVEL_core;
-	if (on != session->levels_are_on)
-		mr_kernel_level_enable(&session->kernel, on);
-	session->levels_are_on = on;
-}
-
-static void switch_levels(struct session *session, uint64_t now)
-{
-	const struct mr_session_options *options = session->options;
-	if (options->has_steps) {
-		follow_levels(session);
-		return;
-	}
-	uint64_t since_start = now - session->started_ns;
-	bool wanted =
-		!session->drain.stop_reason && since_start >= options->delay_ns &&
-		(!options->duration_ns || since_start < options->delay_ns + options->duration_ns);
-	if (wanted != session->levels_are_on)
-		set_levels(session, wanted);
-}
-
 static void answer_request(struct session *session)
 {
 	if (!mr_snapshot_is_requested(&session->directory))
@@ -347,7 +282,7 @@ static void answer_request(struct session *session)
 static void do_periodic_work(struct session *session)
 {
 	uint64_t now = now_ns();
-	switch_levels(session, now);
+	mr_level_switch_update(&session->levels, now - session->started_ns);
 	if (now >= session->next_sample_ns) {
 		mr_clock_samples_take(&session->clocks);
 		session->streams.clocks = clocks_of(session);
@@ -360,7 +295,7 @@ static void do_periodic_work(struct session *session)
 	}
 	if (session->options->show_progress && now >= session->next_progress_ns) {
 		session->next_progress_ns = now + PROGRESS_NS;
-		show_progress(session);
+		mr_title_show(now - session->started_ns, session->streams.written_bytes);
 	}
 }
 
@@ -385,7 +320,7 @@ static void run(struct session *session)
 {
 	int wait_ms = SHORTEST_WAIT_MS;
 	if (session->options->show_progress)
-		save_title();
+		mr_title_begin();
 	while (!is_over(session)) {
 		struct pollfd signals = {.fd = session->signals.fd, .events = POLLIN};
 		pid_t program = session->ended_ns ? 0 : session->child.pid;
@@ -397,7 +332,7 @@ static void run(struct session *session)
 		do_periodic_work(session);
 	}
 	if (session->options->show_progress)
-		restore_title();
+		mr_title_end();
 }
 
 /* ---- finish -------------------------------------------------------------------------------------- */

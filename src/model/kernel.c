@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/kernel.h"
 
-#include "model/states.h"
+#include "model/task_finder.h"
 
 /* Who has a CPU. */
 struct occupant {
@@ -13,7 +13,7 @@ struct occupant {
 struct kernel_loader {
 	struct mr_model *model;
 	struct mr_states_maker states;
-	uint32_t *next_of_tid;      /* by tid: place in tasks_by_tid.order of the next task */
+	struct mr_task_finder finder;
 	struct occupant *occupants; /* by CPU, in the order of their tracks */
 	uint32_t process;           /* the recorder, which has defined files and texts */
 	uint32_t cpu;
@@ -21,64 +21,6 @@ struct kernel_loader {
 	struct occupant *occupant; /* of the CPU */
 	int64_t ns;
 };
-
-/* ---- who ---------------------------------------------------------------------------------------- */
-
-/* After an exec by another thread than the first, that thread has the first one's tid a little before the
- * kernel says so. */
-static uint32_t heir_of(const struct kernel_loader *loader, uint32_t task, uint32_t next)
-{
-	const struct mr_task *heir = &loader->model->survey->tasks.list.items[next];
-
-	return heir->previous != MR_NO_TASK && heir->previous != task &&
-			       mr_states_is_over(&loader->states, task)
-		       ? heir->previous
-		       : task;
-}
-
-/* The task of a thread now; MR_NO_TASK if it is not traced. */
-static uint32_t find_task(struct kernel_loader *loader, uint32_t tid)
-{
-	const struct mr_tasks *tasks = &loader->model->survey->tasks;
-
-	if (tid >= tasks->tid_limit)
-		return MR_NO_TASK;
-	uint32_t *next = &loader->next_of_tid[tid];
-	uint32_t first = tasks->tasks_by_tid.first[tid], end = tasks->tasks_by_tid.first[tid + 1];
-
-	while (*next < end &&
-	       tasks->list.items[tasks->tasks_by_tid.order[*next]].begin_ns <= loader->ns)
-		++*next;
-	if (*next == first)
-		return MR_NO_TASK;
-	uint32_t task = tasks->tasks_by_tid.order[*next - 1];
-	if (mr_likely(*next == end))
-		return task;
-	return heir_of(loader, task, tasks->tasks_by_tid.order[*next]);
-}
-
-static uint32_t find_track(struct kernel_loader *loader, uint32_t tid)
-{
-	uint32_t task = find_task(loader, tid);
-
-	return task == MR_NO_TASK || mr_states_is_over(&loader->states, task)
-		       ? MR_NO_TRACK
-		       : loader->model->survey->tasks.list.items[task].track;
-}
-
-/* The same of an interval that ends now: one that an exec divides belongs to where it began. */
-static uint32_t find_track_since(struct kernel_loader *loader, uint32_t tid, int64_t start_ns)
-{
-	const struct mr_tasks *tasks = &loader->model->survey->tasks;
-	uint32_t task = find_task(loader, tid);
-
-	if (task == MR_NO_TASK)
-		return MR_NO_TRACK;
-	while (start_ns < tasks->list.items[task].begin_ns &&
-	       tasks->list.items[task].previous != MR_NO_TASK)
-		task = tasks->list.items[task].previous;
-	return tasks->list.items[task].track;
-}
 
 static uint32_t find(const struct kernel_loader *loader, enum mr_id_kind kind, uint32_t id)
 {
@@ -105,21 +47,22 @@ static int add_run(struct kernel_loader *loader)
 		return 0;
 	return mr_cpu_runs_append(
 		&loader->model->cpu_runs,
-		(struct mr_cpu_runs_row){.track = loader->cpu_track,
-					 .start_ns = occupant->since_ns,
-					 .duration_ns = loader->ns - occupant->since_ns,
-					 .tid = occupant->tid,
-					 .thread = find_track(loader, occupant->tid)});
+		(struct mr_cpu_runs_row){
+			.track = loader->cpu_track,
+			.start_ns = occupant->since_ns,
+			.duration_ns = loader->ns - occupant->since_ns,
+			.tid = occupant->tid,
+			.thread = mr_task_track_now(&loader->finder, occupant->tid)});
 }
 
 /* Another thread is found on the CPU than the one that was thought to have it, unless it is the same
  * one that has got another tid. */
 static int replace_occupant(struct kernel_loader *loader, uint32_t tid)
 {
-	uint32_t task = find_task(loader, loader->occupant->tid);
+	uint32_t task = mr_task_now(&loader->finder, loader->occupant->tid);
 	int result = 0;
 
-	if (task != MR_NO_TASK && task != find_task(loader, tid))
+	if (task != MR_NO_TASK && task != mr_task_now(&loader->finder, tid))
 		result = mr_states_miss(&loader->states, task, here(loader));
 
 	*loader->occupant = (struct occupant){tid, loader->ns, loader->ns};
@@ -129,7 +72,7 @@ static int replace_occupant(struct kernel_loader *loader, uint32_t tid)
 /* The thread has done something here, so it has the CPU. */
 static int note_sign(struct kernel_loader *loader, uint32_t tid)
 {
-	uint32_t task = find_task(loader, tid);
+	uint32_t task = mr_task_now(&loader->finder, tid);
 	struct mr_place place = here(loader);
 	int result = 0;
 
@@ -142,8 +85,8 @@ static int note_sign(struct kernel_loader *loader, uint32_t tid)
 
 static int add_switch(struct kernel_loader *loader, const struct mr_event_kernel_switch *event)
 {
-	uint32_t previous = find_task(loader, event->previous_tid);
-	uint32_t next = find_task(loader, event->next_tid);
+	uint32_t previous = mr_task_now(&loader->finder, event->previous_tid);
+	uint32_t next = mr_task_now(&loader->finder, event->next_tid);
 	struct mr_place place = here(loader);
 	/* Before the states: a thread that exits here has its track for the last time. */
 	int result = loader->occupant->tid == event->previous_tid
@@ -162,19 +105,19 @@ static int add_switch(struct kernel_loader *loader, const struct mr_event_kernel
 
 static int add_waking(struct kernel_loader *loader, const struct mr_event_kernel_waking *event)
 {
-	uint32_t task = find_task(loader, event->tid);
+	uint32_t task = mr_task_now(&loader->finder, event->tid);
 
 	if (task == MR_NO_TASK || mr_states_is_over(&loader->states, task))
 		return 0;
 	int result = mr_wakeups_append(
 		&loader->model->wakeups,
-		(struct mr_wakeups_row){.track =
-						loader->model->survey->tasks.list.items[task].track,
-					.start_ns = loader->ns,
-					.waker_tid = event->waker_tid,
-					.waker = find_track(loader, event->waker_tid),
-					.source = find(loader, MR_ID_string, event->source),
-					.context = event->context});
+		(struct mr_wakeups_row){
+			.track = loader->model->survey->tasks.list.items[task].track,
+			.start_ns = loader->ns,
+			.waker_tid = event->waker_tid,
+			.waker = mr_task_track_now(&loader->finder, event->waker_tid),
+			.source = find(loader, MR_ID_string, event->source),
+			.context = event->context});
 	if (result == 0)
 		result = note_sign(loader, event->waker_tid);
 	return result < 0 ? result : mr_states_wake(&loader->states, task, loader->ns);
@@ -182,7 +125,7 @@ static int add_waking(struct kernel_loader *loader, const struct mr_event_kernel
 
 static int add_migration(struct kernel_loader *loader, const struct mr_event_kernel_migrate *event)
 {
-	uint32_t task = find_task(loader, event->tid);
+	uint32_t task = mr_task_now(&loader->finder, event->tid);
 
 	if (task == MR_NO_TASK)
 		return 0;
@@ -199,18 +142,19 @@ static int add_migration(struct kernel_loader *loader, const struct mr_event_ker
 
 static int add_signal(struct kernel_loader *loader, const struct mr_event_kernel_signal *event)
 {
-	uint32_t track = find_track(loader, event->tid);
+	uint32_t track = mr_task_track_now(&loader->finder, event->tid);
 
 	if (track == MR_NO_TRACK)
 		return 0;
 	return mr_signals_append(
 		&loader->model->signals,
-		(struct mr_signals_row){.track = track,
-					.start_ns = loader->ns,
-					.sender_tid = event->sender_tid,
-					.sender = find_track(loader, event->sender_tid),
-					.signal = event->signal,
-					.stage = event->stage});
+		(struct mr_signals_row){
+			.track = track,
+			.start_ns = loader->ns,
+			.sender_tid = event->sender_tid,
+			.sender = mr_task_track_now(&loader->finder, event->sender_tid),
+			.signal = event->signal,
+			.stage = event->stage});
 }
 
 /* ---- intervals that end now --------------------------------------------------------------------- */
@@ -225,7 +169,7 @@ static bool place(struct kernel_loader *loader, uint32_t tid, uint64_t duration_
 	}
 	*ret_duration_ns = (int64_t)duration_ns;
 	*ret_start_ns = loader->ns - (int64_t)duration_ns;
-	*ret_track = find_track_since(loader, tid, *ret_start_ns);
+	*ret_track = mr_task_track_since(&loader->finder, tid, *ret_start_ns);
 	return *ret_track != MR_NO_TRACK;
 }
 
@@ -286,7 +230,7 @@ static int add_system_call(struct kernel_loader *loader, const struct mr_event *
 static void note_blocked_call(struct kernel_loader *loader,
 			      const struct mr_event_kernel_blocked_call *call)
 {
-	uint32_t task = find_task(loader, call->tid);
+	uint32_t task = mr_task_now(&loader->finder, call->tid);
 
 	if (task != MR_NO_TASK)
 		mr_states_block_in(
@@ -341,7 +285,7 @@ static int add_interrupt(struct kernel_loader *loader,
 
 static int add_socket(struct kernel_loader *loader, const struct mr_event_kernel_socket *event)
 {
-	uint32_t track = find_track(loader, event->tid);
+	uint32_t track = mr_task_track_now(&loader->finder, event->tid);
 
 	if (track == MR_NO_TRACK)
 		return 0;
@@ -358,7 +302,7 @@ static int add_socket(struct kernel_loader *loader, const struct mr_event_kernel
 static int add_submission(struct kernel_loader *loader,
 			  const struct mr_event_kernel_uring_submit *event)
 {
-	uint32_t track = find_track(loader, event->tid);
+	uint32_t track = mr_task_track_now(&loader->finder, event->tid);
 
 	if (track == MR_NO_TRACK)
 		return 0;
@@ -375,7 +319,7 @@ static int add_submission(struct kernel_loader *loader,
 static int add_completion(struct kernel_loader *loader,
 			  const struct mr_event_kernel_uring_complete *event)
 {
-	uint32_t track = find_track(loader, event->tid);
+	uint32_t track = mr_task_track_now(&loader->finder, event->tid);
 
 	if (track == MR_NO_TRACK)
 		return 0;
@@ -440,6 +384,7 @@ static int load_events(struct kernel_loader *loader)
 				    model->survey->clocks, &merge);
 
 	while (result == 0 && mr_merge_next(merge, &event, &loader->ns)) {
+		loader->finder.now_ns = loader->ns;
 		loader->cpu = event.context->tid;
 		loader->cpu_track = mr_survey_track_of_cpu(model->survey, loader->cpu);
 		loader->occupant =
@@ -475,19 +420,17 @@ static int reserve(struct mr_model *model)
 static int prepare(struct kernel_loader *loader)
 {
 	const struct mr_survey *survey = loader->model->survey;
-	const struct mr_tasks *tasks = &survey->tasks;
 	uint32_t recorder = MR_RECORDER_PROCESS, cpu_count = mr_strings_count(&survey->cpu_keys);
 
 	mr_strings_find(&survey->process_keys, &recorder, sizeof recorder, &loader->process);
-	loader->next_of_tid = malloc((tasks->tid_limit + 1) * sizeof *loader->next_of_tid);
 	loader->occupants = malloc((cpu_count + 1) * sizeof *loader->occupants);
-	if (!loader->next_of_tid || !loader->occupants)
+	if (!loader->occupants)
 		return -ENOMEM;
-	for (uint32_t tid = 0; tid < tasks->tid_limit; tid++)
-		loader->next_of_tid[tid] = tasks->tasks_by_tid.first[tid];
 	for (uint32_t i = 0; i < cpu_count; i++)
 		loader->occupants[i] = (struct occupant){.tid = MR_NO_TID, .known_ns = INT64_MIN};
 	int result = reserve(loader->model);
+	if (result == 0)
+		result = mr_task_finder_start(&loader->finder, &survey->tasks, &loader->states);
 	return result < 0 ? result : mr_states_start(&loader->states, loader->model);
 }
 
@@ -501,7 +444,7 @@ int mr_kernel_level_load(struct mr_model *model)
 	if (result == 0)
 		result = load_events(&loader);
 	mr_states_free(&loader.states);
-	free(loader.next_of_tid);
+	mr_task_finder_free(&loader.finder);
 	free(loader.occupants);
 	return result;
 }

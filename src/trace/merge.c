@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Merging streams in order of time: a binary heap whose root is the lane with the earliest event.
- * The root's cursor is moved only when the next event is asked for, so that the payload it points
- * to stays valid until then.
+ * Merging streams in order of time: a heap in front of which is the lane with the earliest event. Its
+ * cursor is moved only when the next event is asked for, so that the payload it points to stays valid
+ * until then.
  */
 #include <errno.h>
 
 #include "base/error.h"
+#include "base/heap.h"
 #include "trace/private.h"
 
 struct lane {
@@ -14,54 +15,26 @@ struct lane {
 	struct mr_event event; /* the next one of this stream */
 };
 
-/* What the heap compares; lanes are numbered in the order of the trace's streams. */
-struct entry {
-	int64_t ns;
-	uint32_t lane;
-};
-
 struct mr_merge {
-	struct lane *lanes;
-	struct entry *heap;
+	struct lane *lanes;        /* in the order of the trace's streams */
+	struct mr_heap_item *heap; /* (ns, lane) */
 	uint32_t lane_count;
 	uint32_t heap_count;
-	bool root_given; /* the root's event has been handed out */
+	bool is_given; /* the event in front has been handed out */
 	mr_to_ns *to_ns;
 	const void *clocks;
 };
 
-static bool is_before(struct entry a, struct entry b)
-{
-	return a.ns < b.ns || (a.ns == b.ns && a.lane < b.lane);
-}
-
-static void sift_down(struct mr_merge *merge, uint32_t position)
-{
-	struct entry *heap = merge->heap, moving = heap[position];
-	for (;;) {
-		uint32_t child = 2 * position + 1;
-		if (child >= merge->heap_count)
-			break;
-		if (child + 1 < merge->heap_count && is_before(heap[child + 1], heap[child]))
-			child++;
-		if (!is_before(heap[child], moving))
-			break;
-		heap[position] = heap[child];
-		position = child;
-	}
-	heap[position] = moving;
-}
-
 /* Reads a lane's next event; false at its end. */
-static bool advance(struct mr_merge *merge, uint32_t number, struct entry *entry)
+static bool advance(struct mr_merge *merge, uint32_t number, struct mr_heap_item *item)
 {
 	struct lane *lane = &merge->lanes[number];
 	if (!mr_cursor_next(&lane->cursor, &lane->event))
 		return false;
-	*entry = (struct entry){
-		.ns = merge->to_ns(merge->clocks, lane->cursor.stream->stream_class,
-				   lane->event.ticks),
-		.lane = number,
+	*item = (struct mr_heap_item){
+		.key = merge->to_ns(merge->clocks, lane->cursor.stream->stream_class,
+				    lane->event.ticks),
+		.index = number,
 	};
 	return true;
 }
@@ -87,24 +60,23 @@ int mr_merge_start(const struct mr_trace *trace, mr_stream_wanted *wanted, mr_to
 		if (advance(merge, number, &merge->heap[merge->heap_count]))
 			merge->heap_count++;
 	}
-	for (uint32_t position = merge->heap_count / 2; position-- > 0;)
-		sift_down(merge, position);
+	mr_heap_make(merge->heap, merge->heap_count);
 	*ret_merge = mr_take(merge);
 	return 0;
 }
 
 bool mr_merge_next(struct mr_merge *merge, struct mr_event *event, int64_t *ret_ns)
 {
-	if (merge->root_given) {
-		if (!advance(merge, merge->heap[0].lane, &merge->heap[0]))
+	if (merge->is_given) {
+		if (!advance(merge, merge->heap[0].index, &merge->heap[0]))
 			merge->heap[0] = merge->heap[--merge->heap_count];
-		sift_down(merge, 0);
+		mr_heap_sink(merge->heap, merge->heap_count, 0);
 	}
-	merge->root_given = merge->heap_count > 0;
-	if (!merge->root_given)
+	merge->is_given = merge->heap_count > 0;
+	if (!merge->is_given)
 		return false;
-	*event = merge->lanes[merge->heap[0].lane].event;
-	*ret_ns = merge->heap[0].ns;
+	*event = merge->lanes[merge->heap[0].index].event;
+	*ret_ns = merge->heap[0].key;
 	return true;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../unit/trace_writer.h"
-#include "schema/packet.h"
+#include "stream.h"
 
 enum {
 	RECORDER_PID = 50,
@@ -12,23 +12,6 @@ enum {
 	CLOCK_PERIOD_NS =
 		10000, /* of a device's clock: then it has ticked a whole number of times */
 	SAMPLE_PERIOD_NS = 5000000,
-	ROOM_BYTES = 300, /* for one more event in a packet */
-};
-
-struct record {
-	int64_t ns;
-	uint8_t id;
-	size_t offset;
-	size_t size;
-};
-
-/* A stream before it is cut into packets. */
-struct stream {
-	uint32_t stream_class, process, pid, tid;
-	uint8_t kind;
-	int64_t begin_ns, end_ns;
-	mr_vec(struct record) records;
-	mr_vec(uint8_t) bytes;
 };
 
 /* Strings that a process has defined; ids of all kinds are numbered together. */
@@ -52,26 +35,7 @@ struct writer {
 	uint64_t offsets[MAX_DEVICES];
 };
 
-/* ---- events ------------------------------------------------------------------------------------- */
-
-static void put(struct stream *stream, int64_t ns, uint8_t id, const void *fields, size_t size,
-		const char *text)
-{
-	struct record record = {ns, id, stream->bytes.count, size + (text ? strlen(text) + 1 : 0)};
-
-	for (size_t i = 0; i < size; i++)
-		PUSH(&stream->bytes, ((const uint8_t *)fields)[i]);
-	for (size_t i = size; i < record.size; i++)
-		PUSH(&stream->bytes, (uint8_t)text[i - size]);
-	PUSH(&stream->records, record);
-}
-
-/* PUT(stream, ns, node_interval, NULL, .node = 1, ...) */
-#define PUT(stream, ns, name, text, ...)                                          \
-	do {                                                                      \
-		const struct mr_event_##name fields_ = {__VA_ARGS__};             \
-		put(stream, ns, MR_EVENT_##name, &fields_, sizeof fields_, text); \
-	} while (0)
+/* ---- names -------------------------------------------------------------------------------------- */
 
 static uint32_t intern(struct writer *writer, uint32_t process, const char *text)
 {
@@ -377,35 +341,23 @@ static void define_kernel(const struct simulation *simulation, struct writer *wr
 	}
 }
 
-static struct stream begin_stream(uint32_t stream_class, uint32_t process, uint32_t pid,
-				  uint32_t tid, enum mr_packet_kind kind)
-{
-	return (struct stream){.stream_class = stream_class,
-			       .process = process,
-			       .pid = pid,
-			       .tid = tid,
-			       .kind = (uint8_t)kind,
-			       .begin_ns = WORLD_BEGIN_NS,
-			       .end_ns = WORLD_BEGIN_NS};
-}
-
 struct writer *writer_start(const struct simulation *simulation)
 {
 	struct writer *writer = calloc(1, sizeof *writer);
 
 	world_require(writer != NULL);
-	writer->recorder = begin_stream(MR_STREAM_USER, MR_RECORDER_PROCESS, RECORDER_PID,
+	writer->recorder = stream_begin(MR_STREAM_USER, MR_RECORDER_PROCESS, RECORDER_PID,
 					RECORDER_PID, MR_PACKET_EVENTS);
 	for (uint32_t i = 0; i < (uint32_t)simulation->core_count; i++) {
-		writer->cores[i] = begin_stream(MR_STREAM_KERNEL, MR_RECORDER_PROCESS, RECORDER_PID,
+		writer->cores[i] = stream_begin(MR_STREAM_KERNEL, MR_RECORDER_PROCESS, RECORDER_PID,
 						i, MR_PACKET_EVENTS);
-		writer->lives[i] = begin_stream(MR_STREAM_KERNEL, MR_RECORDER_PROCESS, RECORDER_PID,
+		writer->lives[i] = stream_begin(MR_STREAM_KERNEL, MR_RECORDER_PROCESS, RECORDER_PID,
 						i, MR_PACKET_DEFINITIONS);
 	}
 	for (uint32_t i = 0; i < simulation->process_count; i++) {
 		uint32_t pid = simulation->threads[simulation->main_threads[i]].tid;
 
-		writer->definitions[i] = begin_stream(MR_STREAM_USER, FIRST_PROCESS + i, pid, pid,
+		writer->definitions[i] = stream_begin(MR_STREAM_USER, FIRST_PROCESS + i, pid, pid,
 						      MR_PACKET_DEFINITIONS);
 		define_nodes(simulation, writer, i);
 	}
@@ -413,7 +365,7 @@ struct writer *writer_start(const struct simulation *simulation)
 		uint32_t process = simulation->threads[i].process;
 		int main = simulation->main_threads[process];
 
-		writer->threads[i] = begin_stream(MR_STREAM_USER, FIRST_PROCESS + process,
+		writer->threads[i] = stream_begin(MR_STREAM_USER, FIRST_PROCESS + process,
 						  simulation->threads[main].tid,
 						  simulation->threads[i].tid, MR_PACKET_EVENTS);
 	}
@@ -424,51 +376,6 @@ struct writer *writer_start(const struct simulation *simulation)
 }
 
 /* ---- end ---------------------------------------------------------------------------------------- */
-
-static void write_packet(const char *directory, struct packet *packet, int64_t end_ns)
-{
-	char name[48];
-
-	packet_finish(packet);
-	put_number(packet->bytes + 40, (uint64_t)end_ns, 8);
-	snprintf(name, sizeof name, "ctf/stream_%u.%u", (unsigned)packet->stream,
-		 (unsigned)packet->sequence);
-	directory_write(directory, name, packet->bytes, packet->size);
-	packet->sequence++;
-}
-
-/* What untraced threads do after the end is left out. What is defined is defined when the process begins. */
-static void write_stream(const struct simulation *simulation, const char *directory,
-			 const struct stream *stream, uint32_t number)
-{
-	struct packet *packet = calloc(1, sizeof *packet);
-
-	world_require(packet != NULL);
-	*packet = (struct packet){.stream = number,
-				  .stream_class = stream->stream_class,
-				  .process = stream->process,
-				  .pid = stream->pid,
-				  .tid = stream->tid,
-				  .kind = stream->kind,
-				  .begin = (uint64_t)stream->begin_ns};
-	packet_start(packet);
-	for (size_t i = 0; i < stream->records.count; i++) {
-		const struct record *record = &stream->records.items[i];
-		int64_t ns = mr_max(record->ns, stream->begin_ns);
-
-		if (ns > simulation->end_ns)
-			break;
-		if (packet->size + ROOM_BYTES > PACKET_CAPACITY) {
-			write_packet(directory, packet, ns);
-			packet->begin = (uint64_t)ns;
-			packet_start(packet);
-		}
-		packet_event(packet, record->id, (uint64_t)ns, stream->bytes.items + record->offset,
-			     record->size);
-	}
-	write_packet(directory, packet, stream->end_ns);
-	free(packet);
-}
 
 static void write_metadata(const char *directory)
 {
@@ -510,23 +417,17 @@ void writer_finish(struct simulation *simulation, const char *directory)
 		    .reference = MR_trace_clock_tsc, .clock = MR_trace_clock_monotonic,
 		    .before = (uint64_t)ns, .value = (uint64_t)ns, .after = (uint64_t)ns);
 	writer->recorder.end_ns = simulation->end_ns;
-	write_stream(simulation, directory, &writer->recorder, number++);
+	stream_write(&writer->recorder, directory, number++, simulation->end_ns);
 	for (uint32_t i = 0; i < simulation->process_count; i++)
-		write_stream(simulation, directory, &writer->definitions[i], number++);
+		stream_write(&writer->definitions[i], directory, number++, simulation->end_ns);
 	for (int i = 0; i < simulation->thread_count; i++)
 		if (writer->threads[i].records.count)
-			write_stream(simulation, directory, &writer->threads[i], number++);
+			stream_write(&writer->threads[i], directory, number++, simulation->end_ns);
 	for (int i = 0; !simulation->options.no_kernel_level && i < simulation->core_count; i++) {
 		writer->cores[i].end_ns = writer->lives[i].end_ns = simulation->end_ns;
-		write_stream(simulation, directory, &writer->cores[i], number++);
-		write_stream(simulation, directory, &writer->lives[i], number++);
+		stream_write(&writer->cores[i], directory, number++, simulation->end_ns);
+		stream_write(&writer->lives[i], directory, number++, simulation->end_ns);
 	}
-}
-
-static void free_stream(struct stream *stream)
-{
-	mr_vec_free(&stream->records);
-	mr_vec_free(&stream->bytes);
 }
 
 void writer_free(struct writer *writer)
@@ -534,16 +435,16 @@ void writer_free(struct writer *writer)
 	if (!writer)
 		return;
 	for (int i = 0; i < MAX_THREADS; i++)
-		free_stream(&writer->threads[i]);
+		stream_free(&writer->threads[i]);
 	for (int i = 0; i < MAX_CORES; i++) {
-		free_stream(&writer->cores[i]);
-		free_stream(&writer->lives[i]);
+		stream_free(&writer->cores[i]);
+		stream_free(&writer->lives[i]);
 	}
 	for (int i = 0; i < MAX_PROCESSES; i++) {
-		free_stream(&writer->definitions[i]);
+		stream_free(&writer->definitions[i]);
 		mr_vec_free(&writer->dictionaries[i].texts);
 		mr_vec_free(&writer->dictionaries[i].ids);
 	}
-	free_stream(&writer->recorder);
+	stream_free(&writer->recorder);
 	free(writer);
 }

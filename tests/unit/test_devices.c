@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
+#include "finding_lookup.h"
 #include "runtime_trace.h"
 #include "trace_writer.h"
 
@@ -123,37 +124,6 @@ static void unload(void)
 	runtime_trace_end(model);
 }
 
-/* ---- looking at findings ------------------------------------------------------------------------ */
-
-static const char *text_of(const struct mr_finding_table *table, uint32_t row, const char *key)
-{
-	for (uint32_t column = 0; column < table->column_count; column++)
-		if (strcmp(table->columns[column].key, key) == 0)
-			return mr_finding_value(table, row, column)->text;
-	fail_msg("no column %s", key);
-	return NULL;
-}
-
-static int64_t number_of(const struct mr_finding_table *table, uint32_t row, const char *key)
-{
-	for (uint32_t column = 0; column < table->column_count; column++)
-		if (strcmp(table->columns[column].key, key) == 0)
-			return mr_finding_value(table, row, column)->number;
-	fail_msg("no column %s", key);
-	return 0;
-}
-
-/* The row where two columns hold these texts; -1 if there is none. */
-static int find_row(const struct mr_finding_table *table, const char *key, const char *text,
-		    const char *other_key, const char *other_text)
-{
-	for (uint32_t row = 0; table && row < table->row_count; row++)
-		if (strcmp(text_of(table, row, key), text) == 0 &&
-		    (!other_key || strcmp(text_of(table, row, other_key), other_text) == 0))
-			return (int)row;
-	return -1;
-}
-
 /* ---- the oracle --------------------------------------------------------------------------------- */
 
 enum {
@@ -219,34 +189,36 @@ static void check_devices(void)
 
 	for (uint32_t device = 0; device < DEVICES; device++) {
 		struct truth truth = ask_oracle(device, -1);
-		int row = find_row(table, "device", device_names[device], NULL, NULL);
+		int row = findings_row(table, "device", device_names[device], NULL, NULL);
 
 		if (row < 0) {
 			assert_int_equal(truth.count, 0);
 			continue;
 		}
 		uint32_t at = (uint32_t)row;
-		assert_int_equal(number_of(table, at, "operations"), truth.count);
-		assert_int_equal(number_of(table, at, "span_ns"), truth.span);
-		assert_int_equal(number_of(table, at, "busy_ns"), truth.busy);
-		assert_int_equal(number_of(table, at, "idle_ns"), truth.span - truth.busy);
-		assert_int_equal(number_of(table, at, "compute_ns"), truth.compute);
-		assert_int_equal(number_of(table, at, "transfer_ns"), truth.transfer);
-		assert_int_equal(number_of(table, at, "hidden_ns"), truth.hidden);
-		assert_int_equal(number_of(table, at, "exposed_ns"), truth.transfer - truth.hidden);
-		assert_int_equal(number_of(table, at, "longest_idle_ns"), truth.longest_idle);
+		assert_int_equal(findings_number(table, at, "operations"), truth.count);
+		assert_int_equal(findings_number(table, at, "span_ns"), truth.span);
+		assert_int_equal(findings_number(table, at, "busy_ns"), truth.busy);
+		assert_int_equal(findings_number(table, at, "idle_ns"), truth.span - truth.busy);
+		assert_int_equal(findings_number(table, at, "compute_ns"), truth.compute);
+		assert_int_equal(findings_number(table, at, "transfer_ns"), truth.transfer);
+		assert_int_equal(findings_number(table, at, "hidden_ns"), truth.hidden);
+		assert_int_equal(findings_number(table, at, "exposed_ns"),
+				 truth.transfer - truth.hidden);
+		assert_int_equal(findings_number(table, at, "longest_idle_ns"), truth.longest_idle);
 		whole += truth.span;
 	}
 	assert_int_equal(states->wholes[3], whole);
 	for (uint32_t queue = 0; queue < QUEUES; queue++) {
 		struct truth truth = ask_oracle(device_of_queue(queue), (int)queue);
-		int row = find_row(queues, "queue", queue_names[queue], NULL, NULL);
+		int row = findings_row(queues, "queue", queue_names[queue], NULL, NULL);
 
 		if (row >= 0) {
-			assert_int_equal(number_of(queues, (uint32_t)row, "busy_ns"), truth.busy);
-			assert_int_equal(number_of(queues, (uint32_t)row, "operations"),
+			assert_int_equal(findings_number(queues, (uint32_t)row, "busy_ns"),
+					 truth.busy);
+			assert_int_equal(findings_number(queues, (uint32_t)row, "operations"),
 					 truth.count);
-			assert_int_equal(number_of(queues, (uint32_t)row, "empty_ns"),
+			assert_int_equal(findings_number(queues, (uint32_t)row, "empty_ns"),
 					 ask_oracle(device_of_queue(queue), -1).span - truth.busy);
 		} else {
 			assert_int_equal(truth.count, 0);
@@ -266,8 +238,8 @@ static void check_copies(void)
 
 	for (uint32_t device = 0; device < DEVICES; device++)
 		for (size_t i = 0; i < mr_countof(kinds); i++) {
-			int row = find_row(table, "direction", kinds[i].name, "device",
-					   device_names[device]);
+			int row = findings_row(table, "direction", kinds[i].name, "device",
+					       device_names[device]);
 			int64_t bytes = 0, total = 0, count = 0;
 
 			for (uint32_t j = 0; j < operation_count; j++) {
@@ -281,10 +253,10 @@ static void check_copies(void)
 			assert_int_equal(row >= 0, count > 0);
 			if (row < 0)
 				continue;
-			assert_int_equal(number_of(table, (uint32_t)row, "bytes"), bytes);
-			assert_int_equal(number_of(table, (uint32_t)row, "count"), count);
-			assert_int_equal(number_of(table, (uint32_t)row, "total_ns"), total);
-			assert_int_equal(number_of(table, (uint32_t)row, "bytes_per_second"),
+			assert_int_equal(findings_number(table, (uint32_t)row, "bytes"), bytes);
+			assert_int_equal(findings_number(table, (uint32_t)row, "count"), count);
+			assert_int_equal(findings_number(table, (uint32_t)row, "total_ns"), total);
+			assert_int_equal(findings_number(table, (uint32_t)row, "bytes_per_second"),
 					 bytes && total ? bytes * 1000000000 / total : MR_NO_VALUE);
 		}
 }
@@ -315,25 +287,27 @@ static void check_delays(void)
 		}
 		qsort(launches, launch_count, sizeof *launches, compare_numbers);
 		qsort(submitted, submitted_count, sizeof *submitted, compare_numbers);
-		int row = find_row(table, "delay", "call to start", "device", device_names[device]);
+		int row = findings_row(table, "delay", "call to start", "device",
+				       device_names[device]);
 		assert_int_equal(row >= 0, launch_count > 0);
 		if (launch_count) {
-			assert_int_equal(number_of(table, (uint32_t)row, "count"), launch_count);
-			assert_int_equal(number_of(table, (uint32_t)row, "p50_ns"),
+			assert_int_equal(findings_number(table, (uint32_t)row, "count"),
+					 launch_count);
+			assert_int_equal(findings_number(table, (uint32_t)row, "p50_ns"),
 					 launches[(launch_count * 50 + 99) / 100 - 1]);
-			assert_int_equal(number_of(table, (uint32_t)row, "p95_ns"),
+			assert_int_equal(findings_number(table, (uint32_t)row, "p95_ns"),
 					 launches[(launch_count * 95 + 99) / 100 - 1]);
-			assert_int_equal(number_of(table, (uint32_t)row, "max_ns"),
+			assert_int_equal(findings_number(table, (uint32_t)row, "max_ns"),
 					 launches[launch_count - 1]);
 		}
-		row = find_row(table, "delay", "submitted to start", "device",
-			       device_names[device]);
+		row = findings_row(table, "delay", "submitted to start", "device",
+				   device_names[device]);
 		assert_int_equal(row >= 0, submitted_count > 0);
 		if (submitted_count)
-			assert_int_equal(number_of(table, (uint32_t)row, "p99_ns"),
+			assert_int_equal(findings_number(table, (uint32_t)row, "p99_ns"),
 					 submitted[(submitted_count * 99 + 99) / 100 - 1]);
-		assert_int_equal(find_row(table, "delay", "queued to submitted", "device",
-					  device_names[device]),
+		assert_int_equal(findings_row(table, "delay", "queued to submitted", "device",
+					      device_names[device]),
 				 -1);
 	}
 }
@@ -354,10 +328,11 @@ static void check_names(void)
 			totals[i % 2] += duration;
 	}
 	for (int i = 0; i < 2; i++) {
-		int row = find_row(table, "name", names[i], "kind", "kernel");
+		int row = findings_row(table, "name", names[i], "kind", "kernel");
 
 		if (row >= 0)
-			assert_int_equal(number_of(table, (uint32_t)row, "total_ns"), totals[i]);
+			assert_int_equal(findings_number(table, (uint32_t)row, "total_ns"),
+					 totals[i]);
 		else
 			assert_int_equal(totals[i], 0);
 	}
@@ -382,15 +357,6 @@ static void test_random_operations(void **state)
 
 /* ---- by hand ------------------------------------------------------------------------------------ */
 
-static bool says(const char *text)
-{
-	for (size_t i = 0; i < findings.list.count; i++)
-		for (size_t j = 0; j < findings.list.items[i]->sentences.count; j++)
-			if (strcmp(findings.list.items[i]->sentences.items[j].text, text) == 0)
-				return true;
-	return false;
-}
-
 static void test_sentences(void **state)
 {
 	static const struct operation drawn[] = {
@@ -409,14 +375,16 @@ static void test_sentences(void **state)
 		operations[i].device = device_of_queue(operations[i].queue);
 	}
 	load();
-	assert_true(says("gpu0 was busy 80.0 % of its 0.001 ms, 60.0 % with kernels, 20.0 % with "
-			 "copies alone; copies of another 10.0 % were hidden behind kernels."));
-	assert_true(says("gpu1 was busy 100.0 % of its 0.000 ms, 100.0 % with copies alone."));
+	assert_true(findings_say(
+		&findings, "gpu0 was busy 80.0 % of its 0.001 ms, 60.0 % with kernels, 20.0 % with "
+			   "copies alone; copies of another 10.0 % were hidden behind kernels."));
+	assert_true(findings_say(
+		&findings, "gpu1 was busy 100.0 % of its 0.000 ms, 100.0 % with copies alone."));
 	const struct mr_finding_table *delays = findings_table(&findings, "delays");
-	int row = find_row(delays, "delay", "call to start, queue empty", "device", "gpu0");
+	int row = findings_row(delays, "delay", "call to start, queue empty", "device", "gpu0");
 	/* The third was launched while the first ran. */
-	assert_int_equal(number_of(delays, (uint32_t)row, "count"), 2);
-	assert_int_equal(number_of(delays, (uint32_t)row, "max_ns"), 200);
+	assert_int_equal(findings_number(delays, (uint32_t)row, "count"), 2);
+	assert_int_equal(findings_number(delays, (uint32_t)row, "max_ns"), 200);
 	const struct mr_evidence *longest = &findings.list.items[0]->evidence.items[0];
 	assert_string_equal(longest->what, "idle of gpu0 before scale");
 	assert_int_equal(longest->start_ns, BASE + 1600);
@@ -424,148 +392,11 @@ static void test_sentences(void **state)
 	unload();
 }
 
-static void test_waiting_calls(void **state)
-{
-	(void)state;
-	runtime_trace_start();
-	uint32_t device = define_device("gpu0", 0);
-	uint32_t queue = define_queue(device, "queue0", MR_queue_order_in_order, false);
-	uint32_t read = define_string("clEnqueueReadBuffer"), finish = define_string("clFinish");
-	for (uint32_t i = 0; i < 4; i++)
-		EMIT(runtime_launch, BASE + 1000 * i, .function = read,
-		     .duration_ticks = mr_u48_from(10 + i), .correlation = i + 1, .queue = queue,
-		     .is_blocking = i % 2);
-	EMIT(runtime_wait, BASE + 5000, .correlation = 9, .awaited = 1);
-	EMIT(runtime_call_on, BASE + 6000, .function = finish, .duration_ticks = mr_u48_from(500),
-	     .correlation = 9, .queue = queue);
-	EMIT(runtime_call_on, BASE + 7000, .function = finish, .duration_ticks = mr_u48_from(100),
-	     .queue = queue); /* nothing to wait for */
-	model = runtime_trace_load();
-	findings = (struct mr_findings){0};
-	assert_int_equal(mr_analyse_calls(model, &findings), 0);
-	const struct mr_finding_table *waiting = findings_table(&findings, "waiting");
-	assert_int_equal(waiting->row_count, 2);
-	int row = find_row(waiting, "function", "clFinish", NULL, NULL);
-	assert_int_equal(number_of(waiting, (uint32_t)row, "count"), 1);
-	assert_int_equal(number_of(waiting, (uint32_t)row, "total_ns"), 500);
-	row = find_row(waiting, "function", "clEnqueueReadBuffer", NULL, NULL);
-	assert_int_equal(number_of(waiting, (uint32_t)row, "count"), 2);
-	assert_int_equal(number_of(waiting, (uint32_t)row, "total_ns"), 24);
-	assert_int_equal(waiting->wholes[2], 524);
-	unload();
-}
-
-static void test_health(void **state)
-{
-	(void)state;
-	runtime_trace_start();
-	uint32_t device = define_device("gpu0", 0);
-	uint32_t queue = define_queue(device, "queue0", MR_queue_order_in_order, false);
-	uint32_t untimed = define_queue(device, "queue1", MR_queue_order_in_order, true);
-	EMIT(runtime_launch, BASE, .correlation = 1, .queue = queue);
-	EMIT(runtime_launch, BASE + 1, .correlation = 2, .queue = untimed);
-	EMIT(runtime_launch, BASE + 900000, .correlation = 3, .queue = queue);
-	EMIT(device_operation, BASE + 900001, .correlation = 3, .queue = queue,
-	     .start = DEVICE_TIME(BASE), .end = DEVICE_TIME(BASE + 10));
-	EMIT(device_operation, BASE + 900002, .queue = queue, .start = DEVICE_TIME(BASE + 20),
-	     .end = DEVICE_TIME(BASE + 30));
-	model = runtime_trace_load();
-	findings = (struct mr_findings){0};
-	assert_int_equal(mr_analyse_health(model, &findings), 0);
-	assert_true(says("1 device operation was launched and not seen to end; it takes no time."));
-	assert_true(says("1 device operation takes no time, as its times are not known: the "
-			 "runtime gave none, or its clock was never sampled."));
-	assert_true(says("1 device operation cannot be tied to the call that launched it."));
-	assert_true(says("1 of 1 device operations started before their launch began, by up to "
-			 "900000 ns."));
-	unload();
-}
-
-static void test_memory(void **state)
-{
-	(void)state;
-	runtime_trace_start();
-	uint32_t device = define_device("gpu0", 0);
-	EMIT(runtime_allocate, BASE, .device = device, .object = 1, .bytes = 100);
-	EMIT(runtime_allocate, BASE + 10, .device = device, .object = 2, .bytes = 50);
-	EMIT(runtime_allocate, BASE + 15, .object = 3, .parent = 2, .bytes = 9); /* a part of it */
-	EMIT(runtime_free, BASE + 20, .object = 1);
-	EMIT(memory_allocate, BASE + 25, .address = 1, .bytes = 7); /* of the host */
-	EMIT(runtime_allocate, BASE + 30, .device = device, .object = 1, .bytes = 80);
-	model = runtime_trace_load();
-	findings = (struct mr_findings){0};
-	assert_int_equal(mr_analyse_memory(model, &findings), 0);
-	const struct mr_finding_table *table = findings_table(&findings, "memory");
-	assert_int_equal(table->row_count, 2);
-	int row = find_row(table, "device", "gpu0", "teller", "runtime");
-	assert_int_equal(number_of(table, (uint32_t)row, "peak_bytes"), 150);
-	assert_int_equal(number_of(table, (uint32_t)row, "peak_after_ns"), BASE + 10 - TRACE_BEGIN);
-	assert_int_equal(number_of(table, (uint32_t)row, "live_bytes"), 130);
-	assert_int_equal(number_of(table, (uint32_t)row, "allocated_bytes"), 230);
-	assert_int_equal(number_of(table, (uint32_t)row, "allocations"), 4);
-	row = find_row(table, "device", "host", "teller", "framework");
-	assert_int_equal(number_of(table, (uint32_t)row, "live_bytes"), 7);
-	unload();
-}
-
-/* Any times, kinds and sizes: nothing overflows, and what sums up does (mr_finding_check()). */
-static void test_wild_values(void **state)
-{
-	static const uint64_t times[] = {0,
-					 1,
-					 DEVICE_TIME(BASE),
-					 DEVICE_TIME(BASE + 70),
-					 UINT64_C(1) << 62,
-					 UINT64_MAX - 1,
-					 UINT64_MAX};
-	uint64_t random = 9;
-
-	(void)state;
-	for (int round = 0; round < 20; round++) {
-		runtime_trace_start();
-		uint32_t device = define_device("gpu0", 0);
-		uint32_t queues[] = {define_queue(device, "q0", MR_queue_order_in_order, false),
-				     define_queue(device, "q1", 77, true), 0,
-				     define_queue(99, "q3", MR_queue_order_in_order, false)};
-#define ANY(list) list[next_random(&random) % mr_countof(list)]
-		for (uint32_t i = 0; i < 200; i++) {
-			uint64_t any = next_random(&random);
-
-			EMIT(runtime_launch, BASE + i, .duration_ticks = mr_u48_from(any >> 16),
-			     .correlation = any % 50, .queue = ANY(queues), .bytes = any,
-			     .kind = (uint8_t)(any >> 8), .is_blocking = any % 2);
-			EMIT(device_operation, BASE + i, .queue = ANY(queues),
-			     .correlation = any / 7 % 50, .queued = ANY(times),
-			     .submitted = ANY(times), .start = ANY(times), .end = ANY(times),
-			     .bytes = any, .kind = (uint8_t)any);
-			EMIT(runtime_wait, BASE + i, .correlation = any / 3 % 50,
-			     .awaited = any / 5 % 50);
-			EMIT(runtime_allocate, BASE + i, .device = any % 3 ? device : 7,
-			     .object = any % 9, .parent = any % 4 == 0, .bytes = any);
-			EMIT(runtime_free, BASE + i, .object = any / 11 % 9);
-		}
-#undef ANY
-		model = runtime_trace_load();
-		findings = (struct mr_findings){0};
-		assert_int_equal(mr_analyse_health(model, &findings), 0);
-		assert_int_equal(mr_analyse_contents(model, &findings), 0);
-		assert_int_equal(mr_analyse_devices(model, &findings), 0);
-		assert_int_equal(mr_analyse_device_operations(model, &findings), 0);
-		assert_int_equal(mr_analyse_calls(model, &findings), 0);
-		assert_int_equal(mr_analyse_memory(model, &findings), 0);
-		unload();
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_operations),
 		cmocka_unit_test(test_sentences),
-		cmocka_unit_test(test_waiting_calls),
-		cmocka_unit_test(test_health),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_wild_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

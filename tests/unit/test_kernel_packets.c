@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The collector's way from a ring to packets, without any BPF: rings are plain memory that the test fills as
- * the kernel would, and packets are decoded here, byte by byte.
+ * The collector's way from a record to packets, without any BPF: packets are decoded here, byte by byte.
  */
 #include "kernel/packets.h"
 
@@ -9,7 +8,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <setjmp.h>
@@ -18,16 +16,10 @@
 
 #include "base/macros.h"
 #include "kernel/encode.h"
-#include "kernel/file_text.h"
-#include "kernel/ring.h"
-#include "kernel/syscalls.h"
 #include "schema/schema.h"
 
 enum {
 	PACKETS = 64,
-	RING_BYTES = 4096,
-	BUSY = 1u << 31, /* as the kernel's documentation has it */
-	DISCARDED = 1u << 30,
 };
 
 static const uint8_t uuid[16] = {1, 2, 3};
@@ -291,125 +283,6 @@ static void long_texts_are_cut(void **state)
 	free(text);
 }
 
-/* ---- rings ------------------------------------------------------------------------------------------- */
-
-/* A ring as the kernel shows it: the data twice in a row. */
-struct test_ring {
-	_Atomic uint64_t consumer, producer;
-	_Alignas(8) uint8_t data[2 * RING_BYTES];
-	struct mr_ring ring;
-	struct mr_ring_batch batch;
-};
-
-static struct test_ring *new_ring(void)
-{
-	struct test_ring *ring = calloc(1, sizeof *ring);
-	ring->ring = (struct mr_ring){.consumer = &ring->consumer,
-				      .producer = &ring->producer,
-				      .data = ring->data,
-				      .mask = RING_BYTES - 1};
-	return ring;
-}
-
-static void write_byte(struct test_ring *ring, uint64_t at, uint8_t byte)
-{
-	ring->data[at % RING_BYTES] = ring->data[at % RING_BYTES + RING_BYTES] = byte;
-}
-
-static void write_bytes(struct test_ring *ring, uint64_t at, const void *bytes, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		write_byte(ring, at + i, ((const uint8_t *)bytes)[i]);
-}
-
-/* Reserves room, as the kernel does; the flags say what has become of it. Returns where it stands. */
-static uint64_t write_record(struct test_ring *ring, uint64_t time_ns, uint32_t bytes,
-			     uint32_t flags)
-{
-	uint64_t at = ring->producer;
-	uint32_t header[2] = {bytes | flags, 0};
-	struct mr_record record = {.time_ns = time_ns, .type = MR_RECORD_MIGRATE};
-	write_bytes(ring, at, header, sizeof header);
-	write_bytes(ring, at + sizeof header, &record, sizeof record);
-	ring->producer = at + sizeof header + mr_align_up(bytes, 8u);
-	return at;
-}
-
-static void expect_times(struct test_ring *ring, const uint64_t *times, uint32_t count)
-{
-	mr_ring_read(&ring->ring, &ring->batch);
-	assert_int_equal(ring->batch.count, count);
-	for (uint32_t i = 0; i < count; i++)
-		assert_int_equal(ring->batch.records[i]->time_ns, times[i]);
-	mr_ring_release(&ring->ring, &ring->batch);
-}
-
-static void batches_are_sorted(void **state)
-{
-	(void)state;
-	static const uint64_t written[] = {100, 250, 210, 220, 300, 290, 240, 301};
-	static const uint64_t sorted[] = {100, 210, 220, 240, 250, 290, 300, 301};
-	struct test_ring *ring = new_ring();
-	for (size_t i = 0; i < mr_countof(written); i++)
-		write_record(ring, written[i], 32, 0);
-	expect_times(ring, sorted, mr_countof(sorted));
-	expect_times(ring, NULL, 0);
-	assert_int_equal(ring->consumer, ring->producer);
-	free(ring);
-}
-
-static void equal_times_keep_their_order(void **state)
-{
-	(void)state;
-	struct test_ring *ring = new_ring();
-	uint64_t first = write_record(ring, 500, 32, 0);
-	uint64_t second = write_record(ring, 500, 40, 0);
-	mr_ring_read(&ring->ring, &ring->batch);
-	assert_ptr_equal(ring->batch.records[0], ring->data + first + 8);
-	assert_ptr_equal(ring->batch.records[1], ring->data + second + 8);
-	free(ring);
-}
-
-static void unfinished_records_hold_back_the_rest(void **state)
-{
-	(void)state;
-	struct test_ring *ring = new_ring();
-	write_record(ring, 100, 24, 0);
-	uint64_t busy = write_record(ring, 0, 24, BUSY);
-	write_record(ring, 110, 24, 0); /* an interrupt */
-	expect_times(ring, (const uint64_t[]){100}, 1);
-	expect_times(ring, NULL, 0);
-	struct mr_record record = {.time_ns = 120, .type = MR_RECORD_MIGRATE};
-	uint32_t header = 24;
-	write_bytes(ring, busy + 8, &record, sizeof record);
-	write_bytes(ring, busy, &header, sizeof header);
-	expect_times(ring, (const uint64_t[]){110, 120}, 2);
-	free(ring);
-}
-
-static void discarded_records_are_skipped(void **state)
-{
-	(void)state;
-	struct test_ring *ring = new_ring();
-	write_record(ring, 100, 24, 0);
-	write_record(ring, 101, 104, DISCARDED);
-	write_record(ring, 102, 24, 0);
-	expect_times(ring, (const uint64_t[]){100, 102}, 2);
-	free(ring);
-}
-
-static void rings_go_round(void **state)
-{
-	(void)state;
-	struct test_ring *ring = new_ring();
-	for (uint64_t i = 0; i < 1000; i++) {
-		write_record(ring, i, 40 + (uint32_t)(i % 5) * 8, 0);
-		expect_times(ring, &i, 1);
-	}
-	assert_true(ring->consumer > 5 * RING_BYTES);
-	free(ring);
-}
-
 /* ---- events ------------------------------------------------------------------------------------------ */
 
 /* The only event that a record becomes; its definitions aside. */
@@ -512,96 +385,18 @@ static void only_new_losses_are_told(void **state)
 	free(encoder);
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------- */
-
-static void expect_file_text(struct mr_record_file head, const void *text, size_t bytes,
-			     const char *expected)
-{
-	static char found[MR_KERNEL_FILE_TEXT_BYTES];
-	struct mr_record_file *record = calloc(1, sizeof *record + bytes);
-	*record = head;
-	record->text_bytes = (uint32_t)bytes;
-	if (bytes)
-		memcpy(record->text, text, bytes);
-	mr_kernel_file_text(record, found);
-	assert_string_equal(found, expected);
-	free(record);
-}
-
-#define FILE_OF(kind, ...) ((struct mr_record_file){.head.detail = (kind), __VA_ARGS__})
-
-static void paths_are_turned_round(void **state)
-{
-	(void)state;
-	static const char parts[] = "train.bin\0data\0mnt";
-	expect_file_text(FILE_OF(MR_FILE_PATH), parts, sizeof parts, "/mnt/data/train.bin");
-	expect_file_text(FILE_OF(MR_FILE_PATH, .head.number = 1), "x", 2, "/x (deleted)");
-	expect_file_text(FILE_OF(MR_FILE_PATH), NULL, 0, "/");
-	expect_file_text(FILE_OF(MR_FILE_PIPE, .inode = 4711), NULL, 0, "pipe:[4711]");
-	expect_file_text(FILE_OF(MR_FILE_ANONYMOUS), "[eventpoll]", 12, "anon_inode:[eventpoll]");
-}
-
-static void sockets_show_their_addresses(void **state)
-{
-	(void)state;
-	expect_file_text(FILE_OF(MR_FILE_SOCKET_INET, .protocol = 6,
-				 .local_address = {127, 0, 0, 1}, .local_port = 40000,
-				 .remote_address = {10, 0, 0, 2}, .remote_port = 80 << 8),
-			 NULL, 0, "TCP:[127.0.0.1:40000->10.0.0.2:80]");
-	expect_file_text(FILE_OF(MR_FILE_SOCKET_INET6, .protocol = 17, .local_address[15] = 1,
-				 .local_port = 53),
-			 NULL, 0, "UDPv6:[[::1]:53]");
-	expect_file_text(FILE_OF(MR_FILE_SOCKET_INET, .protocol = 6, .inode = 99), NULL, 0,
-			 "TCP:[99]");
-	expect_file_text(FILE_OF(MR_FILE_SOCKET_UNIX, .protocol = SOCK_STREAM, .inode = 5,
-				 .remote_address[0] = 6),
-			 "/run/x", 6, "UNIX-STREAM:[5->6,\"/run/x\"]");
-	expect_file_text(FILE_OF(MR_FILE_SOCKET_UNIX, .protocol = SOCK_DGRAM, .inode = 5), "\0ab",
-			 3, "UNIX-DGRAM:[5,\"@ab\"]");
-	expect_file_text(FILE_OF(MR_FILE_SOCKET, .inode = 23), NULL, 0, "socket:[23]");
-}
-
-static void calls_are_known(void **state)
-{
-	(void)state;
-	assert_string_equal(mr_syscall_name(SYS_read), "read");
-	assert_string_equal(mr_syscall_name(SYS_clone3), "clone3");
-	assert_null(mr_syscall_name(100000));
-	assert_int_equal(mr_syscall_number("openat"), SYS_openat);
-	assert_int_equal(mr_syscall_number("no such call"), -1);
-	assert_int_equal(mr_syscall_kind(SYS_read), MR_SYSCALL_DESCRIPTOR);
-	assert_int_equal(mr_syscall_kind(SYS_openat),
-			 MR_SYSCALL_DESCRIPTOR | MR_SYSCALL_RETURNS_DESCRIPTOR);
-	assert_int_equal(mr_syscall_kind(SYS_mmap), MR_SYSCALL_FIFTH_DESCRIPTOR);
-	assert_int_equal(mr_syscall_kind(SYS_getppid), 0);
-}
-
 #define with_sink(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		with_sink(packets_are_of_their_cpu),
-		with_sink(lives_go_to_definitions),
-		with_sink(long_pauses_are_kept),
-		with_sink(times_never_decrease),
-		with_sink(full_packets_are_handed_over),
-		with_sink(old_packets_are_handed_over),
-		with_sink(losses_are_counted_and_told),
-		with_sink(long_texts_are_cut),
-		cmocka_unit_test(batches_are_sorted),
-		cmocka_unit_test(equal_times_keep_their_order),
-		cmocka_unit_test(unfinished_records_hold_back_the_rest),
-		cmocka_unit_test(discarded_records_are_skipped),
-		cmocka_unit_test(rings_go_round),
-		with_sink(calls_have_the_narrowest_event),
-		with_sink(calls_on_files_name_them),
-		with_sink(wide_results_are_kept),
-		with_sink(commands_are_quoted),
+		with_sink(packets_are_of_their_cpu),       with_sink(lives_go_to_definitions),
+		with_sink(long_pauses_are_kept),           with_sink(times_never_decrease),
+		with_sink(full_packets_are_handed_over),   with_sink(old_packets_are_handed_over),
+		with_sink(losses_are_counted_and_told),    with_sink(long_texts_are_cut),
+		with_sink(calls_have_the_narrowest_event), with_sink(calls_on_files_name_them),
+		with_sink(wide_results_are_kept),          with_sink(commands_are_quoted),
 		with_sink(only_new_losses_are_told),
-		cmocka_unit_test(paths_are_turned_round),
-		cmocka_unit_test(sockets_show_their_addresses),
-		cmocka_unit_test(calls_are_known),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

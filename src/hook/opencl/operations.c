@@ -169,21 +169,22 @@ static void write_operations(const struct mr_event_device_operation *done, uint3
 {
 	const size_t each = MR_COMPACT_HEADER_BYTES + sizeof *done;
 	uint64_t ticks;
-	uint8_t *at = count > 0 ? mr_reserve_fast(MR_EVENT_device_operation,
-						  count * each - MR_COMPACT_HEADER_BYTES, &ticks)
-				: NULL;
-	for (uint32_t i = 0; i < count; i++) {
-		if (!at) {
+	if (count == 0)
+		return;
+	uint8_t *at = mr_reserve_fast(MR_EVENT_device_operation,
+				      count * each - MR_COMPACT_HEADER_BYTES, &ticks);
+	if (!at) {
+		for (uint32_t i = 0; i < count; i++)
 			mr_emit_slow(MR_EVENT_device_operation, &done[i], sizeof *done, NULL);
-			continue;
-		}
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
 		if (i > 0)
 			at = mr_put_header(at, MR_EVENT_device_operation, ticks);
 		memcpy(at, &done[i], sizeof *done);
 		at += sizeof *done;
 	}
-	if (at)
-		mr_commit_fast(at, mr_self.writers[0].open_count);
+	mr_commit_fast(at, mr_self.writers[0].open_count);
 }
 
 /* ---- harvest ------------------------------------------------------------------------------------- */
