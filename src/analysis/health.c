@@ -9,6 +9,7 @@
 #include "analysis/kernel_health.h"
 #include "analysis/loss.h"
 #include "base/error.h"
+#include "base/format.h"
 
 /* What every part below needs. */
 struct health {
@@ -106,8 +107,9 @@ static int tell_missing(struct health *health)
 	}
 	if (survey->missing_packets)
 		return say(health, MR_SEVERITY_WARNING,
-			   "%" PRIu64 " packet%s of events missing from the middle of a stream.",
-			   survey->missing_packets, survey->missing_packets == 1 ? " is" : "s are");
+			   "%" PRIu64 " packet%s of events %s missing from the middle of a stream.",
+			   survey->missing_packets, plural(survey->missing_packets),
+			   survey->missing_packets == 1 ? "is" : "are");
 	return 0;
 }
 
@@ -376,6 +378,40 @@ static int tell_frameworks(struct health *health)
 	return mr_tell_framework_health(health->model, health->findings, health->finding);
 }
 
+/* Before and after that only births and ends of tasks are known. */
+static int tell_part(struct health *health)
+{
+	const struct mr_survey *survey = health->model->survey;
+	const struct mr_window recorded = mr_model_recorded(health->model);
+	char from[MR_FORMAT_BYTES], to[MR_FORMAT_BYTES];
+
+	if (survey->recorded.on_ns == INT64_MIN && survey->recorded.off_ns == INT64_MAX)
+		return 0;
+	mr_format_ns(from, recorded.first_ns - survey->first_ns, false);
+	mr_format_ns(to, recorded.last_ns - survey->first_ns, false);
+	return say(health, MR_SEVERITY_FINE,
+		   "Recorded was from %s to %s of the trace, as was asked for: what threads did "
+		   "before "
+		   "and after is not known.",
+		   from, to);
+}
+
+/* A guest's threads do not run while its host runs somebody else's, and nobody tells them. */
+static int tell_stolen(struct health *health)
+{
+	const struct mr_manifest *manifest = health->model->manifest;
+	char time[MR_FORMAT_BYTES];
+
+	if (manifest->stolen_ns == 0)
+		return 0;
+	const double share = (double)manifest->stolen_ns / (double)manifest->cpu_ns;
+	mr_format_ns(time, (int64_t)manifest->stolen_ns, false);
+	return say(health, share < 0.01 ? MR_SEVERITY_FINE : MR_SEVERITY_NOTE,
+		   "This is a virtual machine, and its host took %.1f %% of its CPU time (%s): "
+		   "threads that had a CPU then count as running.",
+		   100 * share, time);
+}
+
 static int tell_levels(struct health *health)
 {
 	const struct mr_manifest *manifest = health->model->manifest;
@@ -404,7 +440,8 @@ int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings
 	static tell *const parts[] = {
 		tell_state,         tell_empty,    tell_losses,    tell_missing,  tell_damage,
 		tell_missing_bytes, tell_untraced, tell_anomalies, tell_all_sums, tell_devices,
-		tell_frameworks,    tell_kernel,   tell_clocks,    tell_unseen,   tell_levels,
+		tell_frameworks,    tell_kernel,   tell_stolen,    tell_part,     tell_clocks,
+		tell_unseen,        tell_levels,
 	};
 	struct health health = {mr_model_whole(model), findings,
 				mr_findings_add(findings, "health", "Trace health")};

@@ -193,10 +193,16 @@ static int choose(const struct mr_model *model, const struct mr_part_options *op
 int mr_part_find(const struct mr_model *model, const struct mr_part_options *options,
 		 struct mr_model **ret_cut)
 {
-	struct mr_part part = {.window = mr_model_window(model)};
+	const struct mr_window whole = mr_model_window(model), recorded = mr_model_recorded(model);
+	bool is_cut = options->step != MR_NOT_GIVEN || options->from_ns != MR_NOT_GIVEN ||
+		      options->to_ns != MR_NOT_GIVEN;
+	struct mr_part part = {.window = whole};
 
-	if (options->step == MR_NOT_GIVEN && options->from_ns == MR_NOT_GIVEN &&
-	    options->to_ns == MR_NOT_GIVEN && !options->process) {
+	/* There is nothing to be said of what nobody wanted to be recorded. */
+	if (!is_cut && recorded.first_ns < recorded.last_ns)
+		part.window = recorded;
+	if (!is_cut && !options->process && part.window.first_ns == whole.first_ns &&
+	    part.window.last_ns == whole.last_ns) {
 		*ret_cut = NULL;
 		return 0;
 	}

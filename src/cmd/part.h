@@ -21,7 +21,8 @@ struct mr_part_options {
 		MR_NOT_GIVEN, MR_NOT_GIVEN, MR_NOT_GIVEN, NULL \
 	}
 
-/* *ret_cut is NULL if all of the trace is asked for. -ENOENT with a cause if there is no such part. */
+/* *ret_cut is NULL if all of the trace is asked for, and was recorded: unless a time is given, the part is at most what
+ * was recorded with --delay, --duration or --steps. -ENOENT with a cause if there is no such part. */
 int mr_part_find(const struct mr_model *model, const struct mr_part_options *options,
 		 struct mr_model **ret_cut);
 

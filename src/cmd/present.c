@@ -62,7 +62,7 @@ static int print(const struct mr_model *model, struct mr_findings *findings,
 	if (presentation->html)
 		return write_page(&summary, findings, presentation->html);
 	if (presentation->json)
-		return mr_report_print_json(&summary, findings, brief, stdout);
+		return mr_report_print_json(&summary, findings, brief, MR_JSON_INDENTED, stdout);
 	mr_report_print_text(&summary, findings, &style, stdout);
 	return 0;
 }

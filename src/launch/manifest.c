@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "hook/target.h"
+#include "launch/cpu_time.h"
 #include "launch/session.h"
 #include "record/recorder.h"
 
@@ -40,6 +41,15 @@ static void set_boot_id(json_t *manifest)
 	if (file && fgets(line, sizeof line, file))
 		line[strcspn(line, "\n")] = 0;
 	json_object_set_new(manifest, "boot_id", text(line));
+}
+
+static void set_cpu_time(json_t *manifest, const char *when)
+{
+	struct mr_cpu_time time;
+	if (mr_cpu_time_read(&time) == 0)
+		json_object_set_new(manifest, when,
+				    json_pack("{sI sI}", "all_ns", (json_int_t)time.all_ns,
+					      "stolen_ns", (json_int_t)time.stolen_ns));
 }
 
 static json_t *levels_array(uint32_t levels)
@@ -85,6 +95,7 @@ json_t *mr_manifest_new(const struct mr_session_options *options, const char *pr
 	set_boot_id(manifest);
 	json_object_set_new(manifest, "started_realtime_ns",
 			    json_integer((json_int_t)mr_ticks_of_system(CLOCK_REALTIME)));
+	set_cpu_time(manifest, "cpu_time_at_start");
 	json_object_set_new(manifest, "levels", levels_array(levels));
 	json_object_set_new(manifest, "options", options_object(options));
 	return manifest;
@@ -207,6 +218,8 @@ void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_dra
 			    drain->stop_reason ? text(drain->stop_reason) : json_null());
 	json_object_set_new(manifest, "ended_realtime_ns",
 			    json_integer((json_int_t)mr_ticks_of_system(CLOCK_REALTIME)));
+	if (!drain->is_recovery) /* which may be hours later */
+		set_cpu_time(manifest, "cpu_time_at_end");
 	json_object_set_new(manifest, "processes", processes);
 	json_object_set_new(manifest, "processes_refused",
 			    json_integer(file->arena->processes_refused));

@@ -12,13 +12,11 @@ static int compare(const void *left, const void *right)
 	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
-/* Where the oldest packets of a CPU were overwritten, nothing before its first one is complete. With
- * --delay the recording began at the first event. */
+/* Where the oldest packets of a CPU were overwritten, nothing before its first one is complete. */
 static void find_span(const struct mr_model *model, struct mr_gaps *gaps)
 {
-	int64_t first_ns = INT64_MAX;
-
-	gaps->on_ns = gaps->off_ns = INT64_MIN;
+	gaps->on_ns = model->survey->kernel_recorded.on_ns;
+	gaps->off_ns = INT64_MIN;
 	for (uint32_t i = 0; i < model->trace->stream_count; i++) {
 		const struct mr_trace_stream *stream = &model->trace->streams[i];
 
@@ -33,11 +31,9 @@ static void find_span(const struct mr_model *model, struct mr_gaps *gaps)
 
 		if (first->sequence > 0)
 			gaps->on_ns = mr_max(gaps->on_ns, begin_ns);
-		first_ns = mr_min(first_ns, begin_ns);
 		gaps->off_ns = mr_max(gaps->off_ns, end_ns);
 	}
-	if (model->manifest->delay_ns)
-		gaps->on_ns = mr_max(gaps->on_ns, first_ns);
+	gaps->off_ns = mr_min(gaps->off_ns, model->survey->kernel_recorded.off_ns);
 }
 
 int mr_gaps_make(const struct mr_model *model, struct mr_gaps *ret_gaps)

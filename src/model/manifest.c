@@ -204,6 +204,24 @@ static void read_kernel_level(struct mr_manifest_private *reader)
 	}
 }
 
+static void read_cpu_time(struct mr_manifest_private *reader)
+{
+	struct mr_manifest *manifest = &reader->manifest;
+	json_t *start = member(reader, reader->root, "cpu_time_at_start", is_object);
+	json_t *end = member(reader, reader->root, "cpu_time_at_end", is_object);
+
+	if (!start || !end)
+		return;
+	manifest->cpu_ns =
+		count_member(reader, end, "all_ns") - count_member(reader, start, "all_ns");
+	manifest->stolen_ns =
+		count_member(reader, end, "stolen_ns") - count_member(reader, start, "stolen_ns");
+	if (manifest->stolen_ns > manifest->cpu_ns) { /* a clock of the kernel's went back */
+		manifest->cpu_ns = 0;
+		manifest->stolen_ns = 0;
+	}
+}
+
 static void read_members(struct mr_manifest_private *reader)
 {
 	struct mr_manifest *manifest = &reader->manifest;
@@ -233,6 +251,7 @@ static void read_members(struct mr_manifest_private *reader)
 	manifest->kept_from_ticks = count_member(reader, kept, "from_ticks");
 	manifest->unseen_processes_possible =
 		boolean_member(reader, root, "unseen_processes_possible");
+	read_cpu_time(reader);
 	read_exit(reader);
 	read_processes(reader);
 	read_kernel_level(reader);

@@ -71,6 +71,8 @@ struct mr_manifest {
 	int64_t started_realtime_ns; /* 0 if not known */
 	int64_t ended_realtime_ns;
 	int64_t duration_ns; /* 0 if not known */
+	uint64_t cpu_ns;     /* of all CPUs, idle or not, from start to end; 0 if not known */
+	uint64_t stolen_ns;  /* of it, by the host of a virtual machine */
 	uint64_t delay_ns;   /* recording began that late */
 	uint64_t first_step; /* ... or with that step */
 	enum mr_exit_kind exit_kind;

@@ -67,3 +67,31 @@ void mr_survey_span(struct mr_survey *survey, const uint64_t *starts)
 	span_all(survey);
 	span_silent(survey, starts);
 }
+
+/* ---- levels -------------------------------------------------------------------------------------- */
+
+void mr_switching_note(struct mr_switching *switching, const struct mr_event *event)
+{
+	const struct mr_event_recording_switched *said = event->payload;
+
+	if (said->is_on)
+		switching->on_ticks = event->ticks;
+	switching->off_ticks = said->is_on ? 0 : event->ticks;
+}
+
+static struct mr_switched place(const struct mr_clock_map *clock,
+				const struct mr_switching *switching)
+{
+	return (struct mr_switched){
+		switching->on_ticks ? mr_clock_to_ns(clock, switching->on_ticks) : INT64_MIN,
+		switching->off_ticks ? mr_clock_to_ns(clock, switching->off_ticks) : INT64_MAX,
+	};
+}
+
+void mr_survey_span_levels(struct mr_survey *survey, const struct mr_switching *by_recorder,
+			   const struct mr_switching *by_program)
+{
+	survey->kernel_recorded = place(survey->clocks->user, by_recorder);
+	survey->recorded = by_program->on_ticks ? place(survey->clocks->user, by_program)
+						: survey->kernel_recorded;
+}

@@ -299,8 +299,8 @@ int mr_states_see(struct mr_states_maker *maker, uint32_t task, struct mr_place 
 	return result < 0 ? result : come_unseen(maker, task, place);
 }
 
-/* A thread that exited ran until then. Its last switch is not recorded by perf events, nor when the
- * recording went off before. */
+/* What a thread did last after the recording went off is not known. A thread that exited ran until then, if its last
+ * switch was recorded, as it is not by perf events. */
 static int finish(struct mr_states_maker *maker, uint32_t task)
 {
 	struct mr_task *ended = &maker->model->survey->tasks.list.items[task];
@@ -308,8 +308,9 @@ static int finish(struct mr_states_maker *maker, uint32_t task)
 	int result = settle_wake(maker, task, false);
 	int64_t off_ns = mr_max(maker->gaps.off_ns, life->since_ns);
 
-	if (result == 0 && ended->end == MR_TASK_EXIT && maker->has_wakings &&
-	    off_ns < ended->end_ns) {
+	bool is_known = maker->model->survey->kernel_recorded.off_ns != INT64_MAX ||
+			(ended->end == MR_TASK_EXIT && maker->has_wakings);
+	if (result == 0 && is_known && off_ns < ended->end_ns) {
 		result = settle(maker, task, off_ns, life->now, true, 0);
 		life->now = unknown(MR_REASON_NOT_RECORDED);
 	}

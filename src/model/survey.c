@@ -20,6 +20,7 @@ struct surveyor {
 	mr_vec(struct raw_sample) samples;
 	mr_vec(uint32_t) parents; /* number of each process's parent */
 	mr_vec(uint64_t) starts;  /* ticks of the user clock when it attached; 0 if not known */
+	struct mr_switching by_recorder, by_program;
 };
 
 struct track_key {
@@ -295,6 +296,12 @@ static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_
 		return note_text(survey, &survey->runtimes_seen, event->text);
 	case MR_EVENT_hook_missing:
 		return note_text(survey, &survey->hooks_missing, event->text);
+	case MR_EVENT_recording_switched:
+		mr_switching_note(survey->processes.items[process].number == MR_RECORDER_PROCESS
+					  ? &surveyor->by_recorder
+					  : &surveyor->by_program,
+				  event);
+		return 0;
 	case MR_EVENT_clock_sample:
 		return note_clock_sample(surveyor, event, process);
 	case MR_EVENT_loss: {
@@ -437,6 +444,7 @@ static int make(struct surveyor *surveyor)
 	if (result < 0)
 		return result;
 	mr_survey_span(surveyor->survey, surveyor->starts.items);
+	mr_survey_span_levels(surveyor->survey, &surveyor->by_recorder, &surveyor->by_program);
 	return add_other_tracks(surveyor->survey);
 }
 

@@ -101,6 +101,13 @@ struct mr_survey {
 	int64_t first_kernel_ns;
 	int64_t last_kernel_ns;
 
+	/* With --delay, --duration, --steps: from when to when levels were on, and the kernel level, which the
+	 * recorder switches after a program has switched the others. INT64_MIN and INT64_MAX: never switched. */
+	struct mr_switched {
+		int64_t on_ns;
+		int64_t off_ns;
+	} recorded, kernel_recorded;
+
 	uint64_t event_counts[256]; /* by event id */
 	uint64_t event_count;
 	uint64_t unknown_events;

@@ -15,11 +15,11 @@ static void switch_levels(uint64_t number)
 		return;
 	uint32_t off = MR_LEVEL_core;
 	uint32_t on = MR_LEVEL_core | mr_arena->step_levels;
+	bool is_on = number >= mr_arena->first_step && number <= mr_arena->last_step;
 	/* Levels that are all off stay off: the recording has ended. */
-	if (number >= mr_arena->first_step && number <= mr_arena->last_step)
-		atomic_compare_exchange_strong(&mr_arena->levels, &off, on);
-	else
-		atomic_compare_exchange_strong(&mr_arena->levels, &on, off);
+	if (is_on ? atomic_compare_exchange_strong(&mr_arena->levels, &off, on)
+		  : atomic_compare_exchange_strong(&mr_arena->levels, &on, off))
+		mr_emit(recording_switched, .is_on = is_on);
 }
 
 void mr_steps_mark(uint64_t number)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`record --steps A..B`: those steps, and nothing of the others."""
 
+import json
 import os
 import unittest
 
+import kernel
 from support import MILLRACE, LiveTest, dump, run
 
 SOURCE = os.environ["SOURCE_DIR"]
@@ -25,12 +27,80 @@ int main(void)
 """
 
 
+# Sleeps far longer than it runs, before the steps that are recorded and after them.
+SLEEPER = """
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+#include "millrace.h"
+int main(void)
+{
+	struct timespec time;
+	usleep(400000);
+	for (int i = 0; i < 9; i++) {
+		struct millrace_span step = millrace_step_begin(i);
+		usleep(100000);
+		millrace_step_end(&step);
+	}
+	usleep(400000);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	printf("%ld\\n", time.tv_sec * 1000000000 + time.tv_nsec);
+	return 0;
+}
+"""
+
+
 class Steps(LiveTest):
-    def test_range(self):
+    def compile(self, text):
         source, executable = self.path("steps.c"), self.path("steps")
         with open(source, "w") as file:
-            file.write(PROGRAM)
+            file.write(text)
         run("cc", "-o", executable, "-I", os.path.join(SOURCE, "include"), source, check=True)
+        return executable
+
+    def query(self, trace, question):
+        result = run(MILLRACE, "query", "--format=json", trace, question)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def test_what_is_known_of_the_rest(self):
+        """Nothing: neither that a thread ran, nor that it waited. The report is of what was recorded."""
+        reason = kernel.why_not()
+        if reason:
+            self.skipTest(reason)
+        executable = self.compile(SLEEPER)
+        for options in (("--steps", "3..4"), ("--delay", "750ms", "--duration", "200ms")):
+            with self.subTest(options[0]):
+                trace = self.check_the_rest(executable, options)
+                health = json.loads(run(MILLRACE, "info", "--json", trace).stdout)["findings"][0]["sentences"]
+                self.assertTrue(any(said["text"].startswith("Recorded was from ") for said in health), health)
+
+    def check_the_rest(self, executable, options):
+        result = self.record(executable, options=options, name=options[0] + ".mill")
+        ran_ns = int(result.stdout)
+        times = {(row["state"], row["reason"]): (row["time"], row["first"], row["last"])
+                 for row in self.query(result.trace, "select state, reason, sum(duration_ns) as time, min(start_ns) as "
+                                       "first, max(start_ns + duration_ns) as last from states where track_name = 'steps' "
+                                       "group by state, reason")}
+        (window,) = self.query(result.trace, "select min(start_ns) as first, max(start_ns + duration_ns) as last from "
+                               "steps")
+        run_ns = sum(time for (state, _), (time, _, _) in times.items() if state == "RUN")
+        self.assertLessEqual(run_ns, ran_ns * 1.5 + 20_000_000)
+        self.assertGreater(times["UNKNOWN", "NOT_RECORDED"][0], 1_000_000_000, times)
+        self.assertGreater(times["BLOCKED", "INTERRUPTIBLE"][0], 100_000_000, times)
+        for (state, _), (_, first, last) in times.items():
+            if state != "UNKNOWN" and options[0] == "--steps":
+                self.assertGreaterEqual(first, window["first"], times)
+                self.assertLess(last, window["last"] + 250_000_000, times)
+        report = json.loads(run(MILLRACE, "report", "--json", result.trace).stdout)["window"]
+        self.assertLess(report["last_ns"] - report["first_ns"], 700_000_000)
+        if options[0] == "--steps":
+            self.assertLessEqual(report["first_ns"], window["first"])
+            self.assertGreaterEqual(report["last_ns"], window["last"])
+        return result.trace
+
+    def test_range(self):
+        executable = self.compile(PROGRAM)
         for steps, expected in (("3..5", [103, 104, 105]), ("0..0", [100]), ("8..20", [108, 109]), ("10..20", [])):
             with self.subTest(steps):
                 result = self.record(executable, options=("--steps", steps, "--levels", "dataflow"),

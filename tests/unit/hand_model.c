@@ -58,6 +58,8 @@ struct mr_model *hand_model_start(void)
 	model = calloc(1, sizeof *model);
 	must(model ? 0 : -ENOMEM);
 	model->survey = calloc(1, sizeof *model->survey);
+	model->survey->recorded = (struct mr_switched){INT64_MIN, INT64_MAX};
+	model->survey->kernel_recorded = model->survey->recorded;
 	must(model->survey ? 0 : -ENOMEM);
 	must(mr_manifest_read("no such trace", &model->manifest)); /* says nothing */
 #define DESCRIBE_TABLE(name) model->name.table.desc = &mr_##name##_desc;

@@ -9,6 +9,8 @@
 #include "schema/packet.h"
 #include "trace_writer.h"
 
+#define USER_TICKS(ns) (23 * (ns) / 10) /* as the metadata says; exact for multiples of 10 */
+
 static struct packet packets[KERNEL_TRACE_CPUS][2];
 static uint32_t cpus;
 static char *directory;
@@ -90,6 +92,44 @@ void kernel_born(uint32_t cpu, uint64_t ns, uint32_t parent_tid, uint32_t tid, u
 {
 	KERNEL(cpu, kernel_fork, ns, name, .parent_tid = parent_tid, .tid = tid, .pid = pid,
 	       .inner_tid = tid, .inner_pid = pid);
+}
+
+static void put_clock_sample(struct packet *packet, uint64_t ns)
+{
+	const struct mr_event_clock_sample sample = {.reference = MR_trace_clock_tsc,
+						     .clock = MR_trace_clock_monotonic,
+						     .before = USER_TICKS(ns),
+						     .value = ns,
+						     .after = USER_TICKS(ns)};
+
+	packet_event(packet, MR_EVENT_clock_sample, USER_TICKS(ns), &sample, sizeof sample);
+}
+
+static void put_switched(struct packet *packet, uint64_t ns, bool is_on)
+{
+	const struct mr_event_recording_switched fields = {.is_on = is_on};
+
+	packet_event(packet, MR_EVENT_recording_switched, USER_TICKS(ns), &fields, sizeof fields);
+}
+
+void kernel_trace_switch_levels(uint64_t on_ns, uint64_t off_ns)
+{
+	struct packet packet = {.stream = 2 * KERNEL_TRACE_CPUS,
+				.process = MR_RECORDER_PROCESS,
+				.pid = 50,
+				.tid = 50,
+				.begin = USER_TICKS(10),
+				.end = USER_TICKS(on_ns + off_ns)};
+
+	packet_start(&packet);
+	put_clock_sample(&packet, 10);
+	if (on_ns)
+		put_switched(&packet, on_ns, true);
+	if (off_ns)
+		put_switched(&packet, off_ns, false);
+	put_clock_sample(&packet, on_ns + off_ns);
+	packet_finish(&packet);
+	directory_write(directory, "ctf/recorder", packet.bytes, packet.size);
 }
 
 const char *kernel_trace_directory(void)

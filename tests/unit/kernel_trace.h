@@ -37,6 +37,9 @@ void kernel_wake(uint32_t cpu, uint64_t ns, uint32_t tid, uint32_t waker);
 void kernel_born(uint32_t cpu, uint64_t ns, uint32_t parent_tid, uint32_t tid, uint32_t pid,
 		 const char *name);
 
+/* The recorder says that it switched the levels on at a time and off at another, multiples of 10; 0: not. */
+void kernel_trace_switch_levels(uint64_t on_ns, uint64_t off_ns);
+
 /* The folder, to which user streams may be added before it is loaded. */
 const char *kernel_trace_directory(void);
 
