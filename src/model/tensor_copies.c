@@ -9,9 +9,17 @@
  *     execution of MatMul, eager          ├─────────────────────────┤
  *     scope "_Send input 1 from ..."        ├───────────┤
  *     call of clEnqueueWriteBuffer              ├────┤                   input 1 of MatMul
+ *
+ * An operation that changes a variable copies it first if somebody still holds what was read from it:
+ *
+ *     execution of AssignAddVariableOp    ├─────────────────────────┤
+ *     call of clEnqueueCopyBuffer           ├────┤                       input 0, the variable
+ *
+ * Of other copies the tensor is not told; they are in the table without one.
  */
 #include <string.h>
 
+#include "base/macros.h"
 #include "model/dataflow.h"
 #include "model/nesting.h"
 
@@ -89,6 +97,22 @@ static struct tensor fetched(const struct mr_model *model, uint32_t scope, uint3
 	return (struct tensor){node, (uint32_t)strtoul(name + strlen(fetch), NULL, 10), true};
 }
 
+/* ---- of operations that change variables ---------------------------------------------------------------- */
+
+/* Those that change one only: of several, it is not told which was copied. */
+static bool changes_variable(const struct mr_model *model, uint32_t node)
+{
+	static const char *const types[] = {"AssignAddVariableOp", "AssignSubVariableOp",
+					    "ResourceApplyGradientDescent"};
+	const char *type = mr_model_text(model, model->survey->definitions.nodes.items[node].type);
+
+	for (size_t i = 0; i < mr_countof(types); i++) {
+		if (strcmp(type, types[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* ---- all -------------------------------------------------------------------------------------------- */
 
 static bool is_copy(const struct mr_model *model, uint32_t operation)
@@ -100,47 +124,78 @@ static bool is_copy(const struct mr_model *model, uint32_t operation)
 	       kind <= MR_operation_kind_copy_between_devices;
 }
 
-static int add_copy(struct mr_model *model, uint32_t call, uint32_t scope,
-		    const struct tensor *handed)
+static struct tensor find_tensor(const struct mr_model *model, uint32_t call, uint32_t scope,
+				 const struct tensor *handed)
 {
-	const struct mr_calls *calls = &model->calls;
-	uint32_t execution = calls->execution[call];
+	uint32_t execution = model->calls.execution[call];
 
-	if (execution == MR_NO_ROW || !is_copy(model, calls->operation[call]))
-		return 0;
+	if (execution == MR_NO_ROW)
+		return (struct tensor){0};
 	uint32_t node = model->node_executions.node[execution];
 	struct tensor tensor = fetched(model, scope, node);
-	if (!tensor.node)
-		tensor = handed[node];
-	if (!tensor.node)
-		return 0;
-	return mr_tensor_copies_append(
-		&model->tensor_copies,
-		(struct mr_tensor_copies_row){.track = calls->track[call],
-					      .start_ns = calls->start_ns[call],
-					      .operation = calls->operation[call],
-					      .execution = execution,
-					      .node = tensor.node,
-					      .number = tensor.number,
-					      .is_input = tensor.is_input});
+	if (tensor.node)
+		return tensor;
+	if (model->device_operations.kind[model->calls.operation[call]] ==
+		    MR_operation_kind_copy_on_device &&
+	    changes_variable(model, node))
+		return (struct tensor){.node = node, .number = 0, .is_input = true};
+	return handed[node];
+}
+
+static int add_copy(struct mr_model *model, uint32_t call, struct tensor tensor)
+{
+	const struct mr_calls *calls = &model->calls;
+	struct mr_tensor_copies_row row = {.track = calls->track[call],
+					   .start_ns = calls->start_ns[call],
+					   .operation = calls->operation[call],
+					   .execution = calls->execution[call],
+					   .node = tensor.node,
+					   .number = MR_NO_ORDINAL,
+					   .is_input = MR_NO_TRUTH};
+
+	if (tensor.node) {
+		row.number = tensor.number;
+		row.is_input = tensor.is_input;
+	}
+	return mr_tensor_copies_append(&model->tensor_copies, row);
+}
+
+/* By process: whether it has a framework. */
+static void find_programs(const struct mr_model *model, bool *ret_has_framework)
+{
+	const struct mr_node_executions *executions = &model->node_executions;
+
+	for (uint32_t row = 0; row < executions->table.count; row++)
+		ret_has_framework[model->survey->tracks.items[executions->track[row]].process] =
+			true;
 }
 
 int mr_dataflow_link_copies(struct mr_model *model)
 {
+	const struct mr_survey *survey = model->survey;
 	uint32_t call_count = model->calls.table.count;
-	size_t node_count = model->survey->definitions.nodes.count;
 
 	if (model->scopes.table.count == 0 || call_count == 0)
 		return 0;
 	mr_auto(free) uint32_t *around = malloc(call_count * sizeof *around);
-	mr_auto(free) struct tensor *handed = calloc(node_count + 1, sizeof *handed);
-	int result = around && handed ? find_scopes(model, around) : -ENOMEM;
+	mr_auto(free) struct tensor *handed =
+		calloc(survey->definitions.nodes.count + 1, sizeof *handed);
+	mr_auto(free) bool *has_framework =
+		calloc(survey->processes.count + 1, sizeof *has_framework);
+	int result = around && handed && has_framework ? find_scopes(model, around) : -ENOMEM;
 	if (result == 0)
 		result = find_handed(model, handed);
-	for (uint32_t call = 0; result == 0 && call < call_count; call++)
-		result = add_copy(model, call, around[call], handed);
+	if (result == 0)
+		find_programs(model, has_framework);
+	for (uint32_t call = 0; result == 0 && call < call_count; call++) {
+		const struct mr_track *track = &survey->tracks.items[model->calls.track[call]];
+
+		if (has_framework[track->process] && is_copy(model, model->calls.operation[call]))
+			result = add_copy(model, call,
+					  find_tensor(model, call, around[call], handed));
+	}
 	/* Calls are in order, and so are these. */
 	return result < 0 ? result
 			  : mr_table_find_tracks(&model->tensor_copies.table,
-						 (uint32_t)model->survey->tracks.count);
+						 (uint32_t)survey->tracks.count);
 }

@@ -31,9 +31,9 @@ class SoftGpu(OpenclTest):
     def test_training(self):
         """Figures do not change, and kernels are as many as the network has products, windows and losses."""
         environment = soft_gpu()
-        alone = run(*self.example(), env=environment, timeout=120)
+        alone = run(*self.example(), env=environment, timeout=400)
         recorded = self.record(*self.example(), options=("--quiet", "--levels", "runtime"), env=environment,
-                               timeout=120)
+                               timeout=400)
         self.assertEqual((alone.returncode, recorded.returncode), (0, 0), recorded.stderr[-2000:])
         self.assertEqual(len(FIGURES.findall(alone.stdout)), 4, alone.stdout)
         self.assertEqual(FIGURES.findall(recorded.stdout), FIGURES.findall(alone.stdout))
@@ -52,7 +52,7 @@ class SoftGpu(OpenclTest):
     def check_devices(self, version):
         program = python_program("soft_devices")
         recorded = self.record(python_of(version), program, options=("--quiet", "--levels", "runtime"),
-                               env=soft_gpu(devices=2), timeout=200)
+                               env=soft_gpu(devices=2), timeout=400)
         self.assertEqual(recorded.returncode, 0, recorded.stderr[-2000:])
         events = self.read(recorded)
         device_of = {event["fields"]["id"]: event["fields"]["device"] for event in events
@@ -70,7 +70,7 @@ class SoftGpu(OpenclTest):
 
     def test_all_levels(self):
         """Whatever the machine permits, the figures are the same."""
-        recorded = self.record(*self.example(), options=("--quiet",), env=soft_gpu(), timeout=200)
+        recorded = self.record(*self.example(), options=("--quiet",), env=soft_gpu(), timeout=400)
         self.assertEqual(recorded.returncode, 0, recorded.stderr[-2000:])
         self.assertEqual(len(FIGURES.findall(recorded.stdout)), 4)
         self.assertGreater(info(recorded.trace)["events"], 1000)

@@ -6,6 +6,7 @@
  *     thread 1   execution of receiver; in it a copy, of what other_sender sent: output 0 of y
  *     thread 2   execution of eager; in it a copy and a kernel while it fetches input 2, then a copy for itself
  *     thread 3   execution of lonely, which receives what nobody sent; in it a copy, then one in no execution
+ *     thread 5   execution of x, which adds to a variable; in it a copy on the device, and one to it
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,6 +108,9 @@ static int make(void **state)
 	launch(2, 400, 5, MR_operation_kind_copy_to_device);
 	launch(3, 100, 6, MR_operation_kind_copy_to_device);
 	launch(3, 1100, 7, MR_operation_kind_copy_to_device);
+	launch(5, 100, 8, MR_operation_kind_copy_on_device);
+	launch(5, 200, 9, MR_operation_kind_copy_to_device);
+	model->survey->definitions.nodes.items[X].type = text("AssignAddVariableOp");
 	hand_model_load();
 	for (uint32_t call = 0; call < model->calls.table.count; call++)
 		model->calls.execution[call] =
@@ -121,29 +125,41 @@ static int unmake(void **state)
 	return 0;
 }
 
-static void check(uint32_t row, uint32_t thread, uint32_t node, uint32_t number, bool is_input)
-{
-	const struct mr_tensor_copies *copies = &model->tensor_copies;
-
-	assert_int_equal(copies->track[row], thread);
-	assert_int_equal(copies->start_ns[row], 100);
-	assert_int_equal(copies->execution[row], thread);
-	assert_int_equal(model->device_operations.correlation[copies->operation[row]], thread + 1);
-	assert_int_equal(copies->node[row], node);
-	assert_int_equal(copies->number[row], number);
-	assert_int_equal(copies->is_input[row], is_input);
-}
+struct expected {
+	uint64_t correlation;
+	uint32_t execution, node, number;
+	uint8_t is_input;
+};
 
 static void copies_and_tensors(void **state)
 {
+	static const struct expected expected[] = {
+		{1, 0, X, 1, false},
+		{2, 1, Y, 0, false},
+		{3, 2, EAGER, 2, true},
+		{5, 2, 0, MR_NO_ORDINAL, MR_NO_TRUTH},
+		{6, 3, 0, MR_NO_ORDINAL, MR_NO_TRUTH},
+		{7, MR_NO_ROW, 0, MR_NO_ORDINAL, MR_NO_TRUTH},
+		{8, 5, X, 0, true},
+		{9, 5, 0, MR_NO_ORDINAL, MR_NO_TRUTH},
+	};
+	const struct mr_tensor_copies *copies = &model->tensor_copies;
+
 	(void)state;
 	assert_int_equal(mr_dataflow_link_copies(model), 0);
-	assert_int_equal(model->tensor_copies.table.count, 3);
-	check(0, 0, X, 1, false);
-	check(1, 1, Y, 0, false);
-	check(2, 2, EAGER, 2, true);
-	assert_int_equal(model->tensor_copies.table.first_of_track[2], 2);
-	assert_int_equal(model->tensor_copies.table.first_of_track[3], 3);
+	assert_int_equal(copies->table.count, mr_countof(expected));
+	for (uint32_t row = 0; row < copies->table.count; row++) {
+		uint32_t operation = copies->operation[row];
+
+		assert_int_equal(model->device_operations.correlation[operation],
+				 expected[row].correlation);
+		assert_int_equal(copies->execution[row], expected[row].execution);
+		assert_int_equal(copies->node[row], expected[row].node);
+		assert_int_equal(copies->number[row], expected[row].number);
+		assert_int_equal(copies->is_input[row], expected[row].is_input);
+	}
+	assert_int_equal(copies->table.first_of_track[2], 2);
+	assert_int_equal(copies->table.first_of_track[5], 6);
 }
 
 int main(void)
