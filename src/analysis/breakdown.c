@@ -86,25 +86,48 @@ const char *mr_node_text(const struct mr_model *model, uint32_t name)
 void mr_name_node(const struct mr_model *model, const void *groups, uint32_t group,
 		  union mr_value *cells)
 {
-	const struct node_group *node = (const void *)mr_strings_text(groups, group);
+	const struct mr_node_groups *nodes = groups;
+	const struct node_group *node = (const void *)mr_strings_text(&nodes->names, group);
+	uint32_t first = nodes->first[group];
 
 	cells[0].text = mr_node_text(model, node->name);
 	cells[1].text = mr_model_text(model, node->type);
 	cells[2].text = mr_model_text(model, node->graph_name);
+	cells[3].number = first ? first : MR_NO_VALUE;
 }
 
-int mr_group_nodes(const struct mr_model *model, struct mr_strings *groups, uint32_t *ret_group_of)
+void mr_node_groups_free(struct mr_node_groups *groups)
+{
+	mr_strings_free(&groups->names);
+	free(groups->of_node);
+	free(groups->first);
+	*groups = (struct mr_node_groups){0};
+}
+
+int mr_node_groups_make(const struct mr_model *model, struct mr_node_groups *ret_groups)
 {
 	const struct mr_definitions *definitions = &model->survey->definitions;
+	mr_auto(node_groups) struct mr_node_groups groups = {
+		.of_node = calloc(definitions->nodes.count + 1, sizeof *groups.of_node),
+		.first = calloc(definitions->nodes.count + 1, sizeof *groups.first),
+	};
 
+	if (!groups.of_node || !groups.first)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < definitions->nodes.count; i++) {
 		const struct mr_node *node = &definitions->nodes.items[i];
 		const struct node_group key = {node->name, node->type,
 					       definitions->graphs.items[node->graph].name};
 
-		if (mr_strings_intern(groups, &key, sizeof key, &ret_group_of[i]) < 0)
+		uint32_t known = mr_node_groups_count(&groups);
+
+		if (mr_strings_intern(&groups.names, &key, sizeof key, &groups.of_node[i]) < 0)
 			return -ENOMEM;
+		if (groups.of_node[i] == known)
+			groups.first[known] = i;
 	}
+	*ret_groups = groups;
+	groups = (struct mr_node_groups){0};
 	return 0;
 }
 

@@ -57,10 +57,40 @@ mr_name_group mr_name_string;
 /* For groups that are tracks of threads: thread, pid, tid. */
 mr_name_group mr_name_track;
 
-/* For nodes grouped by what they are called, so that the same node of several processes (workers of one
- * program) is one row: fills in node → group. Names three cells: node, type, graph. -ENOMEM. */
-int mr_group_nodes(const struct mr_model *model, struct mr_strings *groups, uint32_t *ret_group_of);
+/* Nodes grouped by what they are called, so that the same node of several processes (workers of one
+ * program) is one row. */
+struct mr_node_groups {
+	struct mr_strings names;
+	uint32_t *of_node; /* node → group */
+	uint32_t *first;   /* group → the first of its nodes */
+};
+
+int mr_node_groups_make(const struct mr_model *model, struct mr_node_groups *ret_groups);
+void mr_node_groups_free(struct mr_node_groups *groups);
+
+static inline uint32_t mr_node_groups_count(const struct mr_node_groups *groups)
+{
+	return mr_strings_count(&groups->names);
+}
+
+static inline void mr_cleanup_node_groups(struct mr_node_groups *groups)
+{
+	mr_node_groups_free(groups);
+}
+
+/* For such groups: names as many cells. Which node a row is about is not told by its name: other graphs may
+ * have one of the same. */
 mr_name_group mr_name_node;
+/* clang-format off */
+#define MR_NODE_COLUMNS                                        \
+	{"node", "node", MR_UNIT_TEXT, 0},                     \
+	{"type", "type", MR_UNIT_TEXT, 0},                     \
+	{"graph", "graph", MR_UNIT_TEXT, 0},                   \
+	{"node_number", "", MR_UNIT_NUMBER, MR_COLUMN_DATA}
+/* clang-format on */
+enum {
+	MR_NODE_CELLS = 4,
+};
 
 /* "(not defined)" for 0. */
 const char *mr_node_text(const struct mr_model *model, uint32_t name);

@@ -13,7 +13,8 @@
 
 enum {
 	EVIDENCE = 5,
-	SAID = 3, /* shares that the sentence names */
+	SAID = 3,        /* shares that the sentence names */
+	TOLD_SHARE = 50, /* one part in so many of the window is worth telling of */
 };
 
 /* Columns of every table, after those that name the row. */
@@ -327,22 +328,20 @@ static int add_tables(const struct report *report)
 
 static int prove(const struct report *report, const struct mr_path_segment *segment)
 {
-	const struct mr_survey *survey = report->model->survey;
-	const char *what = link_text(report->model, report->findings, segment->link);
+	struct mr_evidence evidence = {
+		.what = link_text(report->model, report->findings, segment->link),
+		.track = segment->track,
+		.start_ns = segment->start_ns,
+		.duration_ns = segment->duration_ns,
+	};
 
-	if (!what)
+	if (!evidence.what)
 		return -ENOMEM;
-	if (segment->track == MR_NO_TRACK)
-		return 0;
-	return mr_finding_prove(report->finding,
-				(struct mr_evidence){
-					.what = what,
-					.track = segment->track,
-					.pid = mr_track_pid(report->model, segment->track),
-					.tid = survey->tracks.items[segment->track].tid,
-					.start_ns = segment->start_ns,
-					.duration_ns = segment->duration_ns,
-				});
+	if (segment->track != MR_NO_TRACK) {
+		evidence.pid = mr_track_pid(report->model, segment->track);
+		evidence.tid = report->model->survey->tracks.items[segment->track].tid;
+	}
+	return mr_finding_prove(report->finding, evidence);
 }
 
 /* The longest segments, longest first. */
@@ -385,6 +384,23 @@ static const char *list_rows(const struct report *report, const struct mr_findin
 	return text;
 }
 
+/* A trace is longer than the run, whose threads have ended by then. */
+static int say_rest(const struct report *report)
+{
+	const struct mr_path_segment *last =
+		&report->path.segments.items[report->path.segments.count - 1];
+	char rest[MR_FORMAT_BYTES];
+
+	if (last->track != MR_NO_TRACK || last->link.kind != MR_CAUSE_UNTRACED ||
+	    last->duration_ns < report->span_ns / TOLD_SHARE)
+		return 0;
+	mr_format_ns(rest, last->duration_ns, false);
+	return mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
+			      "Nothing that was traced lasted until the end: the last %s are "
+			      "untraced.",
+			      rest);
+}
+
 static int say(const struct report *report)
 {
 	const struct mr_finding_table *const *tables =
@@ -402,6 +418,8 @@ static int say(const struct report *report)
 	if (result == 0)
 		result = mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
 					"Most of it: %s.", shares);
+	if (result == 0)
+		result = say_rest(report);
 	if (result == 0 && report->path.uncertain)
 		result = mr_finding_say(
 			report->findings, report->finding, MR_SEVERITY_NOTE,

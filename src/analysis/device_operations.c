@@ -38,9 +38,7 @@ static const struct mr_finding_column copy_columns[] = {
 	{"bytes_per_second", "bandwidth", MR_UNIT_BYTES_PER_SECOND, 0},
 };
 static const struct mr_finding_column node_columns[] = {
-	{"node", "node", MR_UNIT_TEXT, 0},
-	{"type", "type", MR_UNIT_TEXT, 0},
-	{"graph", "graph", MR_UNIT_TEXT, 0},
+	MR_NODE_COLUMNS,
 	MR_FLAT_COLUMNS,
 };
 static const struct mr_finding_column delay_columns[] = {
@@ -248,6 +246,7 @@ static void name_launching_node(const struct mr_model *model, const void *groups
 	cells[0].text =
 		group == OUTSIDE_NODES ? "(launched outside any operation)" : "(launch not known)";
 	cells[1].text = cells[2].text = "";
+	cells[3].number = MR_NO_VALUE;
 }
 
 /* The node in whose execution the operation was launched. The launch may lie outside a window that the
@@ -268,21 +267,20 @@ static uint32_t launching_group(const struct mr_model *model, uint32_t row,
 }
 
 static int add_nodes(const struct mr_model *model, struct mr_findings *findings,
-		     struct mr_finding *finding, struct mr_strings *groups)
+		     struct mr_finding *finding)
 {
 	const struct mr_device_operations *operations = &model->device_operations;
-	mr_auto(free) uint32_t *group_of =
-		calloc(model->survey->definitions.nodes.count, sizeof *group_of);
+	mr_auto(node_groups) struct mr_node_groups groups = {0};
 	mr_auto(selection) struct selection selection = {0};
 
-	if (!group_of || mr_group_nodes(model, groups, group_of) < 0 ||
+	if (mr_node_groups_make(model, &groups) < 0 ||
 	    selection_start(&selection, operations->table.count) < 0)
 		return -ENOMEM;
 	for (uint32_t row = 0; row < operations->table.count; row++)
 		if (mr_operation_is_timed(model, row))
 			select_value(&selection, operations->duration_ns[row],
-				     launching_group(model, row, group_of));
-	uint32_t group_count = OTHER_GROUPS + mr_strings_count(groups);
+				     launching_group(model, row, groups.of_node));
+	uint32_t group_count = OTHER_GROUPS + mr_node_groups_count(&groups);
 	mr_auto(free) uint32_t *identity = mr_make_identity(group_count);
 	if (!identity)
 		return -ENOMEM;
@@ -291,9 +289,9 @@ static int add_nodes(const struct mr_model *model, struct mr_findings *findings,
 		.title = "By node that launched them",
 		.columns = node_columns,
 		.column_count = mr_countof(node_columns),
-		.name_count = 3,
+		.name_count = MR_NODE_CELLS,
 		.name = name_launching_node,
-		.groups = groups,
+		.groups = &groups,
 		.input = input_of(&selection, identity, group_count),
 	};
 	return mr_breakdown_add(model, findings, finding, &by_node, NULL, NULL);
@@ -390,14 +388,13 @@ static int add_delays(const struct mr_model *model, struct mr_findings *findings
 /* ---- all of them -------------------------------------------------------------------------------- */
 
 static int add_tables(const struct mr_model *model, struct mr_findings *findings,
-		      struct mr_finding *finding, struct mr_strings *names,
-		      struct mr_strings *nodes)
+		      struct mr_finding *finding, struct mr_strings *names)
 {
 	int result = add_names(model, findings, finding, names);
 
 	/* Without the dataflow level that would be one row. */
 	if (result == 0 && mr_model_whole(model)->node_executions.table.count)
-		result = add_nodes(model, findings, finding, nodes);
+		result = add_nodes(model, findings, finding);
 	if (result == 0)
 		result = add_copies(model, findings, finding);
 	if (result == 0)
@@ -407,14 +404,13 @@ static int add_tables(const struct mr_model *model, struct mr_findings *findings
 
 int mr_analyse_device_operations(const struct mr_model *model, struct mr_findings *findings)
 {
-	struct mr_strings names = {0}, nodes = {0};
+	struct mr_strings names = {0};
 
 	if (model->device_operations.table.count == 0)
 		return 0;
 	struct mr_finding *finding =
 		mr_findings_add(findings, "device_operations", "Device operations");
-	int result = finding ? add_tables(model, findings, finding, &names, &nodes) : -ENOMEM;
+	int result = finding ? add_tables(model, findings, finding, &names) : -ENOMEM;
 	mr_strings_free(&names);
-	mr_strings_free(&nodes);
 	return result < 0 ? mr_fail_errno(-result, "analyse the device operations") : 0;
 }

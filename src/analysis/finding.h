@@ -48,6 +48,7 @@ enum mr_column_flags {
 	MR_COLUMN_DATA = 1 << 4,      /* left out of all texts */
 	MR_COLUMN_BAR = 1 << 5,       /* of permille: texts draw it, too */
 	MR_COLUMN_TELLING = 1 << 6,   /* in texts even if it is the same in all rows */
+	MR_COLUMN_PATH = 1 << 7,      /* of text: long and alike; spare ones make room for it */
 };
 
 struct mr_finding_column {
@@ -84,7 +85,7 @@ struct mr_sentence {
 
 struct mr_evidence {
 	const char *what;
-	uint32_t track; /* of the model */
+	uint32_t track; /* of the model; MR_NO_TRACK: nobody knows where, pid and tid are 0 */
 	uint32_t pid;
 	uint32_t tid; /* 0: a queue of a device */
 	int64_t start_ns;

@@ -2,6 +2,7 @@
 #include "analysis/framework_health.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* TensorFlow learns what an operation costs in steps that are not traced, and until then hands each to another
  * thread. Traced from its first step it never learns. */
@@ -46,6 +47,45 @@ static int tell_unplaced(const struct mr_model *model, struct mr_findings *findi
 			      unplaced, count);
 }
 
+/* Lost, still to be done when the recording ended, or done by another machine. */
+static int tell_unknown_ends(const struct mr_model *model, struct mr_findings *findings,
+			     struct mr_finding *finding)
+{
+	const struct mr_node_executions *executions = &model->node_executions;
+	uint64_t unknown = 0;
+	uint64_t count = 0;
+
+	for (uint32_t row = 0; row < executions->table.count; row++) {
+		if (!(executions->flags[row] & MR_ROW_ASYNCHRONOUS))
+			continue;
+		count++;
+		unknown += executions->done_ns[row] == MR_NO_TIME;
+	}
+	if (unknown == 0)
+		return 0;
+	return mr_finding_say(findings, finding, MR_SEVERITY_NOTE,
+			      "Of %" PRIu64 " of %" PRIu64
+			      " asynchronous executions it is not known when they were done: their "
+			      "times are those of the launch.",
+			      unknown, count);
+}
+
+/* XLA makes one piece of code of many operations, and tells of that in its own terms. */
+static int tell_compiled(const struct mr_model *model, struct mr_findings *findings,
+			 struct mr_finding *finding)
+{
+	const struct mr_strings *strings = &model->survey->definitions.strings;
+
+	for (uint32_t i = 0; i < mr_strings_count(strings); i++)
+		if (strncmp(mr_strings_text(strings, i), "hlo_op=", strlen("hlo_op=")) == 0)
+			return mr_finding_say(
+				findings, finding, MR_SEVERITY_NOTE,
+				"Functions that XLA has compiled were executed: the operations in "
+				"them are not visible, only what the compiler made of them, as "
+				"scopes (hlo_op).");
+	return 0;
+}
+
 int mr_tell_framework_health(const struct mr_model *model, struct mr_findings *findings,
 			     struct mr_finding *finding)
 {
@@ -59,5 +99,9 @@ int mr_tell_framework_health(const struct mr_model *model, struct mr_findings *f
 					mr_survey_text(survey, survey->hooks_missing.items[i]));
 	if (result == 0)
 		result = tell_history(model, findings, finding);
-	return result < 0 ? result : tell_unplaced(model, findings, finding);
+	if (result == 0)
+		result = tell_unplaced(model, findings, finding);
+	if (result == 0)
+		result = tell_unknown_ends(model, findings, finding);
+	return result < 0 ? result : tell_compiled(model, findings, finding);
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/activity.h"
 #include "analysis/device_time.h"
+#include "analysis/idle_gaps.h"
 #include "analysis/idle_tables.h"
 #include "analysis/waiting.h"
 #include "base/error.h"
@@ -261,15 +262,14 @@ static int say_coverage(const struct report *report)
 
 struct gap {
 	uint32_t device; /* of the result */
-	struct pieces pieces;
-	int64_t duration_ns;
+	struct mr_gap_pieces whole;
 };
 
 /* Keeps the longest, in order. */
 static void keep(struct gap *longest, struct gap gap)
 {
 	for (uint32_t i = 0; i < EXAMPLES; i++)
-		if (gap.duration_ns > longest[i].duration_ns) {
+		if (gap.whole.duration_ns > longest[i].whole.duration_ns) {
 			struct gap shorter = longest[i];
 
 			longest[i] = gap;
@@ -280,23 +280,11 @@ static void keep(struct gap *longest, struct gap gap)
 /* Those that an operation ended. */
 static void find_gaps(const struct mr_idle *idle, uint32_t number, struct gap *longest)
 {
-	const struct mr_idle_device *device = &idle->devices.items[number];
 	struct gap gap = {.device = number};
 
-	for (uint32_t i = 0; i < device->piece_count; i++) {
-		const struct mr_idle_piece *piece = &idle->pieces.items[device->first_piece + i];
-
-		if (piece->operation == MR_NO_ROW)
-			break;
-		if (i == 0 || piece->start_ns != piece[-1].start_ns + piece[-1].duration_ns) {
+	while (mr_gap_next(idle, &idle->devices.items[number], &gap.whole))
+		if (idle->pieces.items[gap.whole.first].operation != MR_NO_ROW)
 			keep(longest, gap);
-			gap = (struct gap){.device = number,
-					   .pieces.first = device->first_piece + i};
-		}
-		gap.pieces.count++;
-		gap.duration_ns += piece->duration_ns;
-	}
-	keep(longest, gap);
 }
 
 /* "aten::mul (step 41)" */
@@ -315,12 +303,13 @@ static const char *name_end(const struct report *report, uint32_t operation)
 static int tell_gap(const struct report *report, const struct gap *gap)
 {
 	const struct mr_model *model = report->model;
-	const struct mr_idle_piece *piece = &report->idle.pieces.items[gap->pieces.first];
+	const struct mr_idle_piece *piece = &report->idle.pieces.items[gap->whole.first];
+	const struct pieces pieces = {gap->whole.first, gap->whole.count};
 	uint32_t device = report->idle.devices.items[gap->device].device;
 	const char *name = mr_device_name(model, device);
 	const char *end = name_end(report, piece->operation);
-	const char *causes = causes_text(report, gap->pieces, gap->duration_ns);
-	const char *duration = ns_text(report, gap->duration_ns);
+	const char *causes = causes_text(report, pieces, gap->whole.duration_ns);
+	const char *duration = ns_text(report, gap->whole.duration_ns);
 
 	if (!end || !causes || !duration ||
 	    mr_finding_say(report->findings, report->finding, MR_SEVERITY_FINE,
@@ -336,7 +325,7 @@ static int tell_gap(const struct report *report, const struct gap *gap)
 				     .track = model->device_operations.track[piece->operation],
 				     .pid = mr_device_pid(model, device),
 				     .start_ns = piece->start_ns,
-				     .duration_ns = gap->duration_ns});
+				     .duration_ns = gap->whole.duration_ns});
 }
 
 static int tell_gaps(const struct report *report)
@@ -346,7 +335,7 @@ static int tell_gaps(const struct report *report)
 
 	for (uint32_t i = 0; i < report->idle.devices.count; i++)
 		find_gaps(&report->idle, i, longest);
-	for (uint32_t i = 0; result == 0 && i < EXAMPLES && longest[i].duration_ns; i++)
+	for (uint32_t i = 0; result == 0 && i < EXAMPLES && longest[i].whole.duration_ns; i++)
 		result = tell_gap(report, &longest[i]);
 	return result;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What threads asked of disks and sockets, and what memory and interrupts cost them.
+ * What threads asked of files, disks and sockets, and what memory and interrupts cost them.
  */
 #include "analysis/analysis.h"
 
 #include <stdlib.h>
 
+#include "analysis/input_output.h"
 #include "analysis/tally.h"
 #include "analysis/waiting.h"
 #include "base/error.h"
@@ -260,12 +261,14 @@ static int add_interrupts(const struct mr_model *model, struct mr_findings *find
 int mr_analyse_input_output(const struct mr_model *model, struct mr_findings *findings)
 {
 	if (!model->block_io.table.count && !model->socket_bytes.table.count &&
-	    !model->major_faults.table.count && !model->interrupts.table.count)
+	    !model->major_faults.table.count && !model->interrupts.table.count &&
+	    !mr_has_files(model))
 		return 0;
-	struct mr_finding *finding =
-		mr_findings_add(findings, "input_output", "Disks, sockets, faults, interrupts");
-	if (!finding || add_disks(model, findings, finding) < 0 ||
-	    add_sockets(model, findings, finding) < 0 || add_faults(model, findings, finding) < 0 ||
+	struct mr_finding *finding = mr_findings_add(findings, "input_output",
+						     "Files, disks, sockets, faults, interrupts");
+	if (!finding || mr_tabulate_files(model, findings, finding) < 0 ||
+	    add_disks(model, findings, finding) < 0 || add_sockets(model, findings, finding) < 0 ||
+	    add_faults(model, findings, finding) < 0 ||
 	    add_interrupts(model, findings, finding) < 0)
 		return mr_fail_errno(ENOMEM, "analyse input and output");
 	return 0;

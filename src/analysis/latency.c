@@ -7,12 +7,16 @@
  *     node C                .    ├────┤    of B, the later one, to its start
  *                           ├────┤
  *
- * Inputs are those of the graph, control inputs included, as they were executed in the same step. Of an input
- * that was executed several times in a step the last execution counts that had ended when the node began, or
- * the first one if none had. A node without inputs has no latency; where an input was not executed in the
- * step it is not known; where one ended later than the node began, it is negative. These are counted.
+ * Inputs are those of the graph, control inputs included, as they were executed on the same occasion: in the same run
+ * of a function, or where there are no runs in the same step. Of an input that was executed several times then the last
+ * execution counts that had ended when the node began, or the first one if none had. Constants are there from the
+ * beginning: a framework does not execute them. A node without other inputs has no latency; where an input was not
+ * executed on the occasion it is not known; where one ended later than the node began, it is negative. These are
+ * counted.
  */
 #include "analysis/analysis.h"
+
+#include <string.h>
 
 #include "analysis/breakdown.h"
 #include "base/error.h"
@@ -28,9 +32,7 @@ enum {
 	{"negative", "negative", MR_UNIT_COUNT, MR_COLUMN_SUM | MR_COLUMN_RARE}, \
 	{"unknown", "not known", MR_UNIT_COUNT, MR_COLUMN_SUM | MR_COLUMN_RARE}
 static const struct mr_finding_column node_columns[] = {
-	{"node", "node", MR_UNIT_TEXT, 0},
-	{"type", "type", MR_UNIT_TEXT, 0},
-	{"graph", "graph", MR_UNIT_TEXT, 0},
+	MR_NODE_COLUMNS,
 	LATENCY_COLUMNS,
 };
 static const struct mr_finding_column type_columns[] = {
@@ -47,7 +49,7 @@ struct inputs {
 	uint32_t *sources;
 };
 
-/* Executions of node n, by step and then by end, are rows[first[n]] ... */
+/* Executions of node n, by occasion and then by end, are rows[first[n]] ... */
 struct executed {
 	uint32_t *first;
 	struct mr_sort_item *rows; /* index is the row */
@@ -77,7 +79,12 @@ static int64_t end_of(const struct mr_node_executions *executions, uint32_t row)
 	return executions->start_ns[row] + executions->duration_ns[row];
 }
 
-/* Sorts by end, then by step, then by node: each sorting keeps the order of the one before. */
+static uint64_t occasion_of(const struct mr_node_executions *executions, uint32_t row)
+{
+	return executions->run[row] ? executions->run[row] : executions->step[row];
+}
+
+/* Sorts by end, then by occasion, then by node: each sorting keeps the order of the one before. */
 static int executed_make(const struct mr_model *model, struct executed *executed)
 {
 	const struct mr_node_executions *executions = &model->node_executions;
@@ -94,8 +101,10 @@ static int executed_make(const struct mr_model *model, struct executed *executed
 			(struct mr_sort_item){mr_sort_key(end_of(executions, row)), row};
 	mr_sort(executed->rows, scratch, count);
 	for (uint32_t i = 0; i < count; i++)
-		executed->rows[i].key = (uint64_t)executions->node[executed->rows[i].index] << 32 |
-					executions->step[executed->rows[i].index];
+		executed->rows[i].key = occasion_of(executions, executed->rows[i].index);
+	mr_sort(executed->rows, scratch, count);
+	for (uint32_t i = 0; i < count; i++)
+		executed->rows[i].key = executions->node[executed->rows[i].index];
 	mr_sort(executed->rows, scratch, count);
 	for (uint32_t row = 0; row < count; row++)
 		executed->first[executions->node[row] + 1]++;
@@ -104,16 +113,16 @@ static int executed_make(const struct mr_model *model, struct executed *executed
 	return 0;
 }
 
-/* The first place from `low` on that belongs to a later step, or to the same and ends after `ns`. */
+/* The first place from `low` on that belongs to a later occasion, or to the same and ends after `ns`. */
 static uint32_t find_place(const struct mr_node_executions *executions,
 			   const struct executed *executed, uint32_t low, uint32_t high,
-			   uint32_t step, int64_t ns)
+			   uint64_t occasion, int64_t ns)
 {
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2, row = executed->rows[middle].index;
+		uint64_t its = occasion_of(executions, row);
 
-		if (executions->step[row] < step ||
-		    (executions->step[row] == step && end_of(executions, row) <= ns))
+		if (its < occasion || (its == occasion && end_of(executions, row) <= ns))
 			low = middle + 1;
 		else
 			high = middle;
@@ -121,18 +130,18 @@ static uint32_t find_place(const struct mr_node_executions *executions,
 	return low;
 }
 
-/* The execution of the node in that step that counts for one which begins at `ns`; MR_NO_ROW if there is
+/* The execution of the node on that occasion that counts for one which begins at `ns`; MR_NO_ROW if there is
  * none. */
 static uint32_t find_input(const struct mr_node_executions *executions,
-			   const struct executed *executed, uint32_t node, uint32_t step,
+			   const struct executed *executed, uint32_t node, uint64_t occasion,
 			   int64_t ns)
 {
 	uint32_t first = executed->first[node], end = executed->first[node + 1];
-	uint32_t place = find_place(executions, executed, first, end, step, ns);
+	uint32_t place = find_place(executions, executed, first, end, occasion, ns);
 
-	if (place > first && executions->step[executed->rows[place - 1].index] == step)
+	if (place > first && occasion_of(executions, executed->rows[place - 1].index) == occasion)
 		return executed->rows[place - 1].index;
-	if (place < end && executions->step[executed->rows[place].index] == step)
+	if (place < end && occasion_of(executions, executed->rows[place].index) == occasion)
 		return executed->rows[place].index;
 	return MR_NO_ROW;
 }
@@ -187,29 +196,44 @@ static int start(struct latencies *latencies)
 	return result < 0 ? result : executed_make(model, &latencies->executed);
 }
 
+/* One that waits for something is none. */
+static bool is_constant(const struct latencies *latencies, uint32_t node)
+{
+	const struct mr_model *model = latencies->model;
+	const uint32_t *first = latencies->inputs.first;
+
+	return node && first[node] == first[node + 1] &&
+	       strcmp(mr_model_text(model, model->survey->definitions.nodes.items[node].type),
+		      "Const") == 0;
+}
+
 static void measure(struct latencies *latencies, uint32_t row)
 {
 	const struct mr_node_executions *executions = &latencies->model->node_executions;
 	const struct inputs *inputs = &latencies->inputs;
-	uint32_t node = executions->node[row], step = executions->step[row];
+	uint32_t node = executions->node[row];
+	uint64_t occasion = occasion_of(executions, row);
 	int64_t start_ns = executions->start_ns[row], ready_ns = INT64_MIN;
 
-	if (node == 0 || inputs->first[node] == inputs->first[node + 1]) {
-		latencies->without_inputs++;
-		return;
-	}
-	for (uint32_t i = inputs->first[node]; i < inputs->first[node + 1]; i++) {
+	bool is_known = executions->run[row] || executions->step[row] != MR_NO_STEP;
+	for (uint32_t i = inputs->first[node]; node && i < inputs->first[node + 1]; i++) {
 		uint32_t source = inputs->sources[i]; /* 0: it is not defined */
-		uint32_t input = source ? find_input(executions, &latencies->executed, source, step,
-						     start_ns)
-					: MR_NO_ROW;
+		uint32_t input = source && is_known ? find_input(executions, &latencies->executed,
+								 source, occasion, start_ns)
+						    : MR_NO_ROW;
 
+		if (input == MR_NO_ROW && is_constant(latencies, source))
+			continue;
 		if (input == MR_NO_ROW) {
 			latencies->unknown[node]++;
 			latencies->unknown_count++;
 			return;
 		}
 		ready_ns = mr_max(ready_ns, end_of(executions, input));
+	}
+	if (ready_ns == INT64_MIN) {
+		latencies->without_inputs++;
+		return;
 	}
 	if (ready_ns > start_ns) {
 		latencies->negative[node]++;
@@ -311,24 +335,25 @@ static int add_table(struct latencies *latencies, struct mr_breakdown look,
 	return result < 0 || !is_proof ? result : prove(latencies, statistics, count);
 }
 
-static int add_tables(struct latencies *latencies, struct mr_strings *groups)
+static int add_tables(struct latencies *latencies)
 {
 	const struct mr_definitions *definitions = &latencies->model->survey->definitions;
-	mr_auto(free) uint32_t *group_of = calloc(definitions->nodes.count, sizeof *group_of);
+	mr_auto(free) uint32_t *type_of = calloc(definitions->nodes.count + 1, sizeof *type_of);
+	mr_auto(node_groups) struct mr_node_groups groups = {0};
 
-	if (!group_of || mr_group_nodes(latencies->model, groups, group_of) < 0)
+	if (!type_of || mr_node_groups_make(latencies->model, &groups) < 0)
 		return -ENOMEM;
 	int result = add_table(latencies,
 			       (struct mr_breakdown){.id = "by_node",
 						     .title = "By node",
 						     .columns = node_columns,
 						     .column_count = mr_countof(node_columns),
-						     .name_count = 3,
+						     .name_count = MR_NODE_CELLS,
 						     .name = mr_name_node,
-						     .groups = groups},
-			       group_of, mr_strings_count(groups), true);
+						     .groups = &groups},
+			       groups.of_node, mr_node_groups_count(&groups), true);
 	for (size_t i = 0; i < definitions->nodes.count; i++)
-		group_of[i] = definitions->nodes.items[i].type;
+		type_of[i] = definitions->nodes.items[i].type;
 	if (result == 0)
 		result = add_table(latencies,
 				   (struct mr_breakdown){.id = "by_type",
@@ -337,37 +362,32 @@ static int add_tables(struct latencies *latencies, struct mr_strings *groups)
 							 .column_count = mr_countof(type_columns),
 							 .name_count = 1,
 							 .name = mr_name_string},
-				   group_of, mr_strings_count(&definitions->strings), false);
+				   type_of, mr_strings_count(&definitions->strings), false);
 	return result;
 }
 
 static int say(const struct latencies *latencies)
 {
-	return mr_finding_say(latencies->findings, latencies->finding, MR_SEVERITY_FINE,
-			      "From the end of a node's last input to its start, as the graph has "
-			      "it: known of %u "
-			      "executions. %llu began before an input had ended, of %llu an input "
-			      "was not executed "
-			      "in the same step, %llu have no inputs.",
-			      latencies->count, (unsigned long long)latencies->negative_count,
-			      (unsigned long long)latencies->unknown_count,
-			      (unsigned long long)latencies->without_inputs);
+	return mr_finding_say(
+		latencies->findings, latencies->finding, MR_SEVERITY_FINE,
+		"From the end of a node's last input to its start, as the graph has "
+		"it: known of %u executions. %llu began before an input had ended, of "
+		"%llu an input was not executed in the same run or step, %llu have no "
+		"inputs but constants.",
+		latencies->count, (unsigned long long)latencies->negative_count,
+		(unsigned long long)latencies->unknown_count,
+		(unsigned long long)latencies->without_inputs);
 }
 
 /* ---- all together ----------------------------------------------------------------------------------- */
 
 static int tell(struct latencies *latencies)
 {
-	struct mr_strings groups = {0};
-
 	latencies->finding = mr_findings_add(latencies->findings, "latency", "Operation latency");
 	if (!latencies->finding)
 		return -ENOMEM;
 	int result = say(latencies);
-	if (result == 0)
-		result = add_tables(latencies, &groups);
-	mr_strings_free(&groups);
-	return result;
+	return result < 0 ? result : add_tables(latencies);
 }
 
 int mr_analyse_latency(const struct mr_model *model, struct mr_findings *findings)

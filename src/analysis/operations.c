@@ -10,9 +10,7 @@ enum {
 
 /* clang-format off */
 static const struct mr_finding_column node_columns[] = {
-	{"node", "node", MR_UNIT_TEXT, 0},
-	{"type", "type", MR_UNIT_TEXT, 0},
-	{"graph", "graph", MR_UNIT_TEXT, 0},
+	MR_NODE_COLUMNS,
 	MR_NESTED_COLUMNS(0),
 };
 static const struct mr_finding_column type_columns[] = {
@@ -55,35 +53,39 @@ static int prove_longest(const struct mr_model *model, struct mr_finding *findin
 }
 
 static int add_nodes(const struct mr_model *model, struct mr_findings *findings,
-		     struct mr_finding *finding, struct mr_strings *keys, uint32_t *group_of)
+		     struct mr_finding *finding)
 {
 	const struct mr_node_executions *executions = &model->node_executions;
+	mr_auto(node_groups) struct mr_node_groups groups = {0};
 	mr_auto(free) struct mr_statistic *statistics = NULL;
 	uint32_t count;
 
-	if (mr_group_nodes(model, keys, group_of) < 0)
+	if (mr_node_groups_make(model, &groups) < 0)
 		return -ENOMEM;
 	const struct mr_breakdown by_node = {
 		.id = "by_node",
 		.title = "By node",
 		.columns = node_columns,
 		.column_count = mr_countof(node_columns),
-		.name_count = 3,
+		.name_count = MR_NODE_CELLS,
 		.name = mr_name_node,
-		.groups = keys,
+		.groups = &groups,
 		.input = {executions->table.count, executions->duration_ns, executions->self_ns,
-			  executions->node, group_of, mr_strings_count(keys)},
+			  executions->node, groups.of_node, mr_node_groups_count(&groups)},
 	};
 	int result = mr_breakdown_add(model, findings, finding, &by_node, &statistics, &count);
 	return result < 0 ? result : prove_longest(model, finding, statistics, count);
 }
 
 static int add_types(const struct mr_model *model, struct mr_findings *findings,
-		     struct mr_finding *finding, uint32_t *group_of)
+		     struct mr_finding *finding)
 {
 	const struct mr_definitions *definitions = &model->survey->definitions;
 	const struct mr_node_executions *executions = &model->node_executions;
+	mr_auto(free) uint32_t *group_of = calloc(definitions->nodes.count + 1, sizeof *group_of);
 
+	if (!group_of)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < definitions->nodes.count; i++)
 		group_of[i] = definitions->nodes.items[i].type;
 	const struct mr_breakdown by_type = {
@@ -146,12 +148,12 @@ static int add_threads(const struct mr_model *model, struct mr_findings *finding
 }
 
 static int add_tables(const struct mr_model *model, struct mr_findings *findings,
-		      struct mr_finding *finding, struct mr_strings *keys, uint32_t *group_of)
+		      struct mr_finding *finding)
 {
-	int result = add_nodes(model, findings, finding, keys, group_of);
+	int result = add_nodes(model, findings, finding);
 
 	if (result == 0)
-		result = add_types(model, findings, finding, group_of);
+		result = add_types(model, findings, finding);
 	if (result < 0)
 		return result;
 	/* Where every type has one node, the table by type says what the table by node has said. */
@@ -173,11 +175,8 @@ static int analyse_nodes(const struct mr_model *model, struct mr_findings *findi
 		return 0;
 	struct mr_finding *finding =
 		mr_findings_add(findings, "operations", "Operations: where the time went");
-	mr_auto(free) uint32_t *group_of =
-		calloc(model->survey->definitions.nodes.count, sizeof *group_of);
-	struct mr_strings keys = {0};
 
-	if (!finding || !group_of)
+	if (!finding)
 		return -ENOMEM;
 	if (model->node_executions.table.count == 0)
 		return mr_finding_say(findings, finding, MR_SEVERITY_NOTE,
@@ -185,10 +184,7 @@ static int analyse_nodes(const struct mr_model *model, struct mr_findings *findi
 	int result = mr_finding_say(findings, finding, MR_SEVERITY_FINE,
 				    "Times are wall times: they include waiting, and being kept "
 				    "from a processor.");
-	if (result == 0)
-		result = add_tables(model, findings, finding, &keys, group_of);
-	mr_strings_free(&keys);
-	return result;
+	return result < 0 ? result : add_tables(model, findings, finding);
 }
 
 int mr_analyse_operations(const struct mr_model *model, struct mr_findings *findings)

@@ -7,6 +7,11 @@
 #include "analysis/breakdown.h"
 #include "analysis/steps.h"
 #include "base/error.h"
+#include "model/dataflow.h"
+
+enum {
+	NAMED = 3 /* so many functions are named */
+};
 
 /* clang-format off */
 static const struct mr_finding_column thread_columns[] = {
@@ -145,21 +150,53 @@ static int say_inference(const struct study *study)
 			      "same operations again and again.");
 }
 
-static int say_function(const struct study *study)
+/* A framework may mark steps only while a profiler of its own looks. */
+static int say_marked(const struct study *study)
 {
-	uint32_t function = study->list->steps.count ? study->list->steps.items[0].function : 0;
+	struct mr_calls_marked calls;
+	int result = mr_dataflow_count_calls(mr_model_whole(study->model), &calls);
 
-	if (!function)
-		return 0;
+	if (result < 0 || calls.outside <= calls.count - calls.outside)
+		return result;
+	return mr_finding_say(
+		study->findings, study->finding, MR_SEVERITY_NOTE,
+		"The program marks some of its steps only: %u of %u calls of the function that "
+		"it calls most often lie outside of those.",
+		calls.outside, calls.count);
+}
+
+/* Each process has a function of its own. */
+static int say_functions(const struct study *study)
+{
+	const struct mr_step_list *list = study->list;
+	const char *names = NULL;
+	uint32_t last = 0, named = 0;
+
+	for (size_t i = 0; i < list->steps.count; i++) {
+		uint32_t function = list->steps.items[i].function;
+
+		if (!function || function == last || named > NAMED)
+			continue;
+		const char *name =
+			named == NAMED ? "and others" : mr_model_text(study->model, function);
+		names = names ? mr_region_print(&study->findings->region, "%s, %s", names, name)
+			      : name;
+		if (!names)
+			return -ENOMEM;
+		last = function;
+		named++;
+	}
+	if (!names)
+		return list->steps.count ? say_marked(study) : 0;
 	return mr_finding_say(study->findings, study->finding, MR_SEVERITY_NOTE,
 			      "The program marks no steps. These are calls of the function that a "
 			      "process calls most often: %s.",
-			      mr_model_text(study->model, function));
+			      names);
 }
 
 static int tell(const struct study *study)
 {
-	int result = study->list->inferences.count ? say_inference(study) : say_function(study);
+	int result = study->list->inferences.count ? say_inference(study) : say_functions(study);
 
 	if (result == 0 && study->list->steps.count)
 		result = add_threads(study);

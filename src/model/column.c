@@ -13,8 +13,9 @@
 	}
 
 static const struct mr_enum_value row_flags[] = {
-	VALUE(MR_ROW_, UNFINISHED), VALUE(MR_ROW_, OVERLAPS), VALUE(MR_ROW_, UNTIMED),
-	VALUE(MR_ROW_, BLOCKED),    VALUE(MR_ROW_, VIOLATED), VALUE(MR_ROW_, CUT),
+	VALUE(MR_ROW_, UNFINISHED),   VALUE(MR_ROW_, OVERLAPS), VALUE(MR_ROW_, UNTIMED),
+	VALUE(MR_ROW_, BLOCKED),      VALUE(MR_ROW_, VIOLATED), VALUE(MR_ROW_, CUT),
+	VALUE(MR_ROW_, ASYNCHRONOUS),
 };
 
 static const struct mr_enum_value memory_tellers[] = {

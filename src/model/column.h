@@ -13,6 +13,9 @@
  *     system_call                                   the number of a system call
  *     cpu tid                                       a number that the kernel gave          UINT32_MAX
  *     bound_ns                                      how exact a time is                    UINT64_MAX
+ *     ordinal truth                                 a number, 0 or 1                       all bits set
+ *     size                                          bytes, where it is known how many      MR_NO_SIZE
+ *     step_number                                   a step of the program                  MR_NO_STEP
  *     row_of(table)                                 a row of that table                    MR_NO_ROW
  *     one_of(enumeration)                           a value of enum mr_..., in a byte
  *     row_flags                                     bits of enum mr_row_flags              0
@@ -26,6 +29,11 @@
 
 #define MR_NO_ROW  UINT32_MAX
 #define MR_NO_TIME INT64_MIN /* a time that was not recorded */
+#define MR_NO_SIZE UINT64_MAX
+#define MR_NO_STEP UINT32_MAX
+
+#define MR_NO_ORDINAL UINT32_MAX
+#define MR_NO_TRUTH   UINT8_MAX
 
 enum mr_meaning {
 	MR_MEANS_number,
@@ -77,6 +85,10 @@ const struct mr_enum_desc *mr_enum_find(const char *name);
 #define MR_TYPE_cpu         uint32_t
 #define MR_TYPE_tid         uint32_t
 #define MR_TYPE_bound_ns    uint64_t
+#define MR_TYPE_ordinal     uint32_t
+#define MR_TYPE_truth       uint8_t
+#define MR_TYPE_size        uint64_t
+#define MR_TYPE_step_number uint32_t
 #define MR_TYPE_row_of(of)  uint32_t
 #define MR_TYPE_one_of(of)  uint8_t
 #define MR_TYPE_row_flags   uint8_t
@@ -100,6 +112,10 @@ const struct mr_enum_desc *mr_enum_find(const char *name);
 #define MR_MEANING_cpu         MR_MEANS_known_number, NULL
 #define MR_MEANING_tid         MR_MEANS_known_number, NULL
 #define MR_MEANING_bound_ns    MR_MEANS_known_number, NULL
+#define MR_MEANING_ordinal     MR_MEANS_known_number, NULL
+#define MR_MEANING_truth       MR_MEANS_known_number, NULL
+#define MR_MEANING_size        MR_MEANS_known_number, NULL
+#define MR_MEANING_step_number MR_MEANS_known_number, NULL
 #define MR_MEANING_row_of(of)  MR_MEANS_row, #of
 #define MR_MEANING_one_of(of)  MR_MEANS_enumeration, #of
 #define MR_MEANING_row_flags   MR_MEANS_row_flags, "row_flags"

@@ -71,7 +71,9 @@ static int add_operation(struct mr_loader *loader, const struct told *told, uint
 						.start_ns = told->span.start_ns,
 						.duration_ns = told->span.duration_ns,
 						.node = text,
+						.step = MR_NO_STEP,
 						.shapes = meaning->detail,
+						.asked_ns = MR_NO_TIME,
 						.done_ns = MR_NO_TIME,
 						.flags = MR_ROW_UNPLACED});
 }
@@ -220,27 +222,6 @@ static bool place(struct mr_loader *loader, int64_t start, int64_t end, struct m
 	return true;
 }
 
-static int add_eager(struct mr_loader *loader, const struct mr_event *event)
-{
-	const struct mr_event_eager_operation *operation = event->payload;
-	struct mr_span span = mr_loader_span_before(loader, event->ticks,
-						    mr_u48_value(operation->duration_ticks));
-	uint32_t node;
-	int result = mr_dataflow_find_eager(
-		loader, mr_loader_find(loader, MR_ID_string, operation->name),
-		mr_loader_find(loader, MR_ID_string, operation->device), &node);
-
-	if (result < 0)
-		return result;
-	return mr_node_executions_append(
-		&loader->model->node_executions,
-		(struct mr_node_executions_row){.track = loader->track,
-						.start_ns = span.start_ns,
-						.duration_ns = span.duration_ns,
-						.node = node,
-						.done_ns = MR_NO_TIME});
-}
-
 static int add_activity(struct mr_loader *loader, const struct mr_event_activity *activity)
 {
 	return mr_vec_push(&loader->dataflow.seen,
@@ -283,7 +264,11 @@ int mr_dataflow_add(struct mr_loader *loader, const struct mr_event *event)
 		return add_text(loader, &told, event->text);
 	}
 	case MR_EVENT_eager_operation:
-		return add_eager(loader, event);
+		return mr_eager_add(loader, event);
+	case MR_EVENT_eager_enqueue:
+		return mr_eager_add_enqueued(loader, event);
+	case MR_EVENT_eager_run:
+		return mr_eager_add_run(loader, event);
 	case MR_EVENT_activity:
 		return add_activity(loader, event->payload);
 	}
@@ -341,8 +326,8 @@ static int find_completions(const struct mr_model *model, struct completions *co
 }
 
 /* An operation inside a function is called asynchronously from an executor of its own, which stands between. */
-static int64_t done_ns_of(const struct mr_model *model, const struct completions *completions,
-			  uint32_t process, uint32_t scope)
+static bool is_asynchronous(const struct mr_model *model, const struct completions *completions,
+			    uint32_t process, uint32_t scope, int64_t *ret_done_ns)
 {
 	const struct mr_scopes *scopes = &model->scopes;
 	uint32_t number;
@@ -353,12 +338,13 @@ static int64_t done_ns_of(const struct mr_model *model, const struct completions
 
 		if (strcmp(name, "ExecutorState::Process") == 0)
 			break;
-		if (strcmp(name, "ExecutorState::ProcessAsync::Start") == 0)
-			return mr_strings_find(&completions->keys, &key, sizeof key, &number)
-				       ? completions->done_ns.items[number]
-				       : MR_NO_TIME;
+		if (strcmp(name, "ExecutorState::ProcessAsync::Start") != 0)
+			continue;
+		if (mr_strings_find(&completions->keys, &key, sizeof key, &number))
+			*ret_done_ns = completions->done_ns.items[number];
+		return true;
 	}
-	return MR_NO_TIME;
+	return false;
 }
 
 static int add_message(struct mr_loader *loader, uint32_t row, const struct mr_traceme *meaning)
@@ -375,11 +361,14 @@ static int add_message(struct mr_loader *loader, uint32_t row, const struct mr_t
 							   .node = executions->node[row],
 							   .execution = row,
 							   .peer = MR_NO_ROW,
+							   .bytes = MR_NO_SIZE,
 							   .is_receive = meaning->is_receive});
 }
 
+/* The scope and the step (a row) are those around it on its thread. Where its run is known, so is the run's step. */
 static int place_operation(struct mr_loader *loader, const struct mr_runs *runs,
-			   const struct completions *completions, uint32_t row, uint32_t scope)
+			   const struct completions *completions, uint32_t row, uint32_t scope,
+			   uint32_t step)
 {
 	struct mr_model *model = loader->model;
 	struct mr_node_executions *executions = &model->node_executions;
@@ -388,10 +377,12 @@ static int place_operation(struct mr_loader *loader, const struct mr_runs *runs,
 
 	executions->flags[row] &= (uint8_t)~MR_ROW_UNPLACED;
 	executions->run[row] = run_around(&model->scopes, scope);
-	executions->done_ns[row] = done_ns_of(model, completions, process, scope);
-	int result = mr_dataflow_find_node(loader, process,
-					   mr_runs_find(runs, process, executions->run[row]),
-					   meaning.name, meaning.type, &executions->node[row]);
+	const struct mr_run run = mr_runs_look_up(runs, process, executions->run[row]);
+	executions->step[row] = run.step == MR_NO_STEP ? mr_step_number(model, step) : run.step;
+	if (is_asynchronous(model, completions, process, scope, &executions->done_ns[row]))
+		executions->flags[row] |= MR_ROW_ASYNCHRONOUS;
+	int result = mr_dataflow_find_node(loader, process, run.function, meaning.name,
+					   meaning.type, &executions->node[row]);
 	return result < 0 ? result : add_message(loader, row, &meaning);
 }
 
@@ -404,7 +395,8 @@ static int place_operations(struct mr_loader *loader, const struct mr_runs *runs
 	const struct mr_nesting inner = {executions->start_ns, executions->duration_ns, NULL, NULL,
 					 NULL};
 	mr_auto(free) uint32_t *around = malloc((executions->table.count + 1) * sizeof *around);
-	int result = around ? 0 : -ENOMEM;
+	mr_auto(free) uint32_t *steps = mr_steps_around(model, &executions->table, &inner);
+	int result = around && steps ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; result == 0 && i < model->survey->tracks.count; i++) {
 		const uint32_t *scopes = &model->scopes.table.first_of_track[i];
@@ -414,7 +406,7 @@ static int place_operations(struct mr_loader *loader, const struct mr_runs *runs
 		for (uint32_t row = rows[0]; result == 0 && row < rows[1]; row++)
 			if (executions->flags[row] & MR_ROW_UNPLACED)
 				result = place_operation(loader, runs, completions, row,
-							 around[row]);
+							 around[row], steps[row]);
 	}
 	return result;
 }
@@ -440,13 +432,20 @@ int mr_dataflow_join(struct mr_loader *loader)
 	struct mr_runs runs = {0};
 	struct completions completions = {0};
 
-	if (loader->dataflow.meanings.count == 0 && loader->dataflow.seen.count == 0)
+	if (loader->dataflow.meanings.count == 0 && loader->dataflow.seen.count == 0 &&
+	    loader->dataflow.eager_count == 0)
 		return 0;
 	int result = mr_table_sort(&model->node_executions.table, track_count);
 	if (result == 0)
 		result = mr_table_sort(&model->scopes.table, track_count);
 	if (result == 0)
 		result = nest_scopes(model);
+	if (result == 0)
+		result = mr_dataflow_add_steps(loader);
+	if (result == 0)
+		result = mr_table_sort(&model->steps.table, track_count);
+	if (result == 0)
+		result = mr_eager_join(loader);
 	if (result == 0)
 		result = mr_runs_find_functions(loader, &runs);
 	if (result == 0)
@@ -457,8 +456,6 @@ int mr_dataflow_join(struct mr_loader *loader)
 		result = mr_dataflow_add_edges(loader, &runs);
 	if (result == 0)
 		result = mr_runs_name_collectives(loader, &runs);
-	if (result == 0)
-		result = mr_dataflow_add_steps(loader);
 	mr_strings_free(&completions.keys);
 	mr_vec_free(&completions.done_ns);
 	mr_runs_free(&runs);
@@ -473,4 +470,7 @@ void mr_dataflow_free(struct mr_dataflow *dataflow)
 	mr_vec_free(&dataflow->graphs);
 	mr_strings_free(&dataflow->node_keys);
 	mr_vec_free(&dataflow->nodes);
+	mr_vec_free(&dataflow->enqueued);
+	mr_vec_free(&dataflow->untaken);
+	mr_vec_free(&dataflow->runs);
 }

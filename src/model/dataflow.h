@@ -20,6 +20,9 @@
 /* How the scope of a function's call is called, before the function's name. */
 #define MR_LOCAL_EXECUTE "EagerLocalExecute: "
 
+/* The name of the graph of operations that were executed by themselves. */
+#define MR_EAGER_GRAPH "eager"
+
 /* Adds what an event of a framework's own tracing says; others say nothing. */
 int mr_dataflow_add(struct mr_loader *loader, const struct mr_event *event);
 
@@ -47,32 +50,85 @@ int mr_dataflow_find_node(struct mr_loader *loader, uint32_t process, uint32_t g
 			  uint32_t name, uint32_t type, uint32_t *ret_node);
 
 /* Likewise, of an operation executed by itself on a device (a string). */
-int mr_dataflow_find_eager(struct mr_loader *loader, uint32_t name, uint32_t device_name,
-			   uint32_t *ret_node);
+int mr_dataflow_find_eager(struct mr_loader *loader, uint32_t process, uint32_t name,
+			   uint32_t device_name, uint32_t *ret_node);
 
-/* Devices and edges, from what the activity watcher has seen; the runs give the names of graphs. */
+/* Is there such a node, which is not executed by itself? */
+bool mr_dataflow_knows_node(struct mr_loader *loader, uint32_t process, uint32_t graph_name,
+			    uint32_t name, uint32_t *ret_node);
+
+/* The device of that name (a string) in the process, new or not; 0 of no name. */
+int mr_dataflow_find_device(struct mr_loader *loader, uint32_t process, uint32_t name,
+			    uint32_t *ret_device);
+
+/* ---- dataflow_edges.c ------------------------------------------------------------------------- */
+
+/* Devices and edges, from what the activity watcher has seen; the runs give the names of graphs. -ENOMEM. */
 struct mr_runs;
 int mr_dataflow_add_edges(struct mr_loader *loader, const struct mr_runs *runs);
+
+/* ---- dataflow_eager.c ------------------------------------------------------------------------- */
+
+/* Operations that the program executes by themselves; asynchronous ones are given to an executor, and run by it. */
+int mr_eager_add(struct mr_loader *loader, const struct mr_event *event);
+int mr_eager_add_enqueued(struct mr_loader *loader, const struct mr_event *event);
+int mr_eager_add_run(struct mr_loader *loader, const struct mr_event *event);
+
+/* When executions and steps are sorted: gives them nodes and steps, puts asynchronous ones where they ran, and takes
+ * out what was told of them a second time. -ENOMEM. */
+int mr_eager_join(struct mr_loader *loader);
 
 /* ---- dataflow_steps.c ---------------------------------------------------------------------------- */
 
 /* When scopes are sorted: steps, if none was marked. -ENOMEM. */
 int mr_dataflow_add_steps(struct mr_loader *loader);
 
+/* How often programs called the function that they call most often, and how often outside any marked step. */
+struct mr_calls_marked {
+	uint32_t count;
+	uint32_t outside;
+};
+int mr_dataflow_count_calls(const struct mr_model *model, struct mr_calls_marked *ret_calls);
+
 /* ---- dataflow_runs.c ----------------------------------------------------------------------------- */
 
-struct mr_runs {
-	struct mr_strings keys;     /* (process, run) */
-	mr_vec(uint32_t) functions; /* string, by key */
+struct mr_run {
+	uint32_t function; /* string; 0: not known */
+	uint32_t step;     /* number of the step that it is for, or MR_NO_STEP */
+	bool is_ambiguous; /* it is for several: then there are several runs of that number */
 };
+
+struct mr_runs {
+	struct mr_strings keys; /* (process, run) */
+	mr_vec(struct mr_run) items;
+	uint32_t *step_around;      /* by scope: see mr_steps_around() */
+	uint32_t *execution_around; /* by scope: likewise; NULL: there is none */
+};
+
+/* What is known of a run. */
+struct mr_run mr_runs_look_up(const struct mr_runs *runs, uint32_t process, uint64_t run);
 
 /* The name (a string) of the function that a run is of; 0 if it is not known. */
 uint32_t mr_runs_find(const struct mr_runs *runs, uint32_t process, uint64_t run);
 
-/* When scopes are sorted and nested. -ENOMEM. */
+/* For each row of a sorted table of intervals: the innermost step of its thread that encloses it, or MR_NO_ROW. To be
+ * freed; NULL: there is no memory. */
+struct mr_nesting;
+uint32_t *mr_steps_around(const struct mr_model *model, const struct mr_table *table,
+			  const struct mr_nesting *rows);
+
+/* The number of a step (a row), as executions have it. */
+static inline uint32_t mr_step_number(const struct mr_model *model, uint32_t step)
+{
+	if (step == MR_NO_ROW || model->steps.step[step] >= MR_NO_STEP)
+		return MR_NO_STEP;
+	return (uint32_t)model->steps.step[step];
+}
+
+/* When scopes are sorted and nested, and so are steps and eager operations. -ENOMEM. */
 int mr_runs_find_functions(struct mr_loader *loader, struct mr_runs *runs);
 
-/* Collectives have names of nodes until the runs are known. -ENOMEM. */
+/* Collectives have names of nodes until the runs are known. -ENOMEM. (collectives.c) */
 int mr_runs_name_collectives(struct mr_loader *loader, const struct mr_runs *runs);
 
 void mr_runs_free(struct mr_runs *runs);

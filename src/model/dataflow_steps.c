@@ -118,3 +118,55 @@ int mr_dataflow_add_steps(struct mr_loader *loader)
 					  numbers[process_of(model, items[i].index)]++);
 	return result;
 }
+
+/* ---- steps of a program that marks some --------------------------------------------------------------- */
+
+/* In order of time; `open_until_ns` is, by process, when the last of the marked steps that have begun ends. */
+static uint32_t count_outside(const struct mr_model *model, const struct mr_sort_item *calls,
+			      uint32_t call_count, const struct mr_sort_item *marked,
+			      int64_t *open_until_ns)
+{
+	const struct mr_steps *steps = &model->steps;
+	uint32_t next = 0, outside = 0;
+
+	for (uint32_t i = 0; i < call_count; i++) {
+		int64_t ns = model->scopes.start_ns[calls[i].index];
+
+		for (; next < steps->table.count && steps->start_ns[marked[next].index] <= ns;
+		     next++) {
+			uint32_t row = marked[next].index;
+			int64_t *until_ns =
+				&open_until_ns[model->survey->tracks.items[steps->track[row]]
+						       .process];
+
+			*until_ns =
+				mr_max(*until_ns, steps->start_ns[row] + steps->duration_ns[row]);
+		}
+		outside += ns >= open_until_ns[process_of(model, calls[i].index)];
+	}
+	return outside;
+}
+
+int mr_dataflow_count_calls(const struct mr_model *model, struct mr_calls_marked *ret_calls)
+{
+	const struct mr_steps *steps = &model->steps;
+	size_t process_count = model->survey->processes.count;
+	size_t room = mr_max(model->scopes.table.count, steps->table.count);
+	mr_auto(free) struct favourite *favourites = calloc(process_count + 1, sizeof *favourites);
+	mr_auto(free) int64_t *open_until_ns = malloc((process_count + 1) * sizeof *open_until_ns);
+	mr_auto(free) struct mr_sort_item *items = malloc((3 * room + 1) * sizeof *items);
+	int result =
+		favourites && open_until_ns && items ? find_favourites(model, favourites) : -ENOMEM;
+
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < process_count; i++)
+		open_until_ns[i] = INT64_MIN;
+	for (uint32_t row = 0; row < steps->table.count; row++)
+		items[room + row] = (struct mr_sort_item){mr_sort_key(steps->start_ns[row]), row};
+	mr_sort(items + room, items + 2 * room, steps->table.count);
+	ret_calls->count = list_calls(model, favourites, items, items + 2 * room);
+	ret_calls->outside =
+		count_outside(model, items, ret_calls->count, items + room, open_until_ns);
+	return 0;
+}

@@ -12,13 +12,13 @@ static uint32_t count_lanes(const struct mr_detail_rows *rows, uint32_t first, u
 	struct mr_detail_ends ends;
 	uint32_t count = 0;
 
+	mr_detail_clear_ends(&ends, MR_DETAIL_LANES);
 	for (uint32_t row = first; row < end; row++) {
 		uint32_t limit = mr_min(count, MR_DETAIL_LANES - 1u);
 		uint32_t lane = mr_detail_free_lane(&ends, rows->start_ns[row], limit);
 
-		if (lane == count)
-			ends.end_ns[count++] = INT64_MIN;
-		ends.end_ns[lane] = mr_max(ends.end_ns[lane], mr_detail_end_of(rows, row));
+		count = mr_max(count, lane + 1);
+		mr_detail_take_lane(&ends, lane, mr_detail_end_of(rows, row));
 	}
 	return count;
 }
@@ -43,7 +43,7 @@ static void fill_lowest(struct mr_detail *detail, const struct mr_detail_strand 
 							    strand->lane_count - 1);
 
 			mr_detail_add_row(rows, mr_detail_block_at(detail, level, lane, i), row);
-			ends.end_ns[lane] = mr_max(ends.end_ns[lane], mr_detail_end_of(rows, row));
+			mr_detail_take_lane(&ends, lane, mr_detail_end_of(rows, row));
 		}
 	}
 }

@@ -47,7 +47,7 @@ struct mr_detail_rows {
  * begins. */
 struct mr_detail_view {
 	uint32_t track;
-	uint32_t lane;
+	uint32_t lane; /* of several: the first */
 	int64_t begin_ns;
 	int64_t end_ns;
 	uint32_t pixels;
@@ -56,11 +56,18 @@ struct mr_detail_view {
 /* All slices of one pixel; of a single one it tells everything. */
 struct mr_detail_pixel {
 	uint32_t pixel;
+	uint32_t lane;
 	uint32_t count;
 	uint32_t longest; /* row; of several that are as long, the first */
 	int64_t busy_ns;  /* sum of their durations */
 	int64_t start_ns; /* of the first */
 	int64_t end_ns;   /* the latest end of all that have begun so far */
+};
+
+struct mr_detail_pixels {
+	struct mr_detail_pixel *items;
+	size_t count;
+	size_t capacity;
 };
 
 struct mr_detail;
@@ -93,6 +100,11 @@ uint32_t mr_detail_lane(const struct mr_detail *detail, uint32_t track, uint32_t
  * begins. */
 uint32_t mr_detail_query(const struct mr_detail *detail, const struct mr_detail_view *view,
 			 struct mr_detail_pixel *ret_pixels);
+
+/* The same of `lanes` lanes, in one walk: by lane, the pixels of each in order. 0, or -ENOMEM; *pixels keeps its
+ * memory from one call to the next, until the caller frees it (base/vector.h). */
+int mr_detail_query_lanes(const struct mr_detail *detail, const struct mr_detail_view *view,
+			  uint32_t lanes, struct mr_detail_pixels *pixels);
 
 /* What the index takes, the columns not counted. */
 size_t mr_detail_bytes(const struct mr_detail *detail);

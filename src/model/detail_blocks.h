@@ -15,6 +15,7 @@ enum {
 	MR_DETAIL_LEAST_BLOCK_ROWS = 64,
 	MR_DETAIL_ROWS_PER_LANE = 40, /* of a block: 32 bytes for so many, a 64th of it above */
 	MR_DETAIL_LEVELS = 6,         /* 64 rows times 64^5 are more than a table can have */
+	MR_DETAIL_LANE_GROUP = 16,
 };
 
 /* Slices of one lane that begin in a block, or in a group of blocks. */
@@ -53,26 +54,59 @@ struct mr_detail {
 
 /* ---- lanes -------------------------------------------------------------------------------------- */
 
-/* Until when each lane is taken. */
+/* Until when each lane is taken. Where many are, they are looked through by groups: of a group whose lanes were all
+ * found taken, it is known until when. */
 struct mr_detail_ends {
 	int64_t end_ns[MR_DETAIL_LANES];
+	int64_t group_end_ns[MR_DETAIL_LANES /
+			     MR_DETAIL_LANE_GROUP]; /* no lane of it is free before */
 };
 
 static inline void mr_detail_clear_ends(struct mr_detail_ends *ends, uint32_t count)
 {
 	for (uint32_t lane = 0; lane < count; lane++)
 		ends->end_ns[lane] = INT64_MIN;
+	for (uint32_t lane = 0; lane < count; lane += MR_DETAIL_LANE_GROUP)
+		ends->group_end_ns[lane / MR_DETAIL_LANE_GROUP] = INT64_MIN;
+}
+
+/* The first free lane of [lane, end), or `end`; *ret_end_ns is then when the first of them will be. */
+static inline uint32_t mr_detail_free_lane_of(const struct mr_detail_ends *ends, int64_t start_ns,
+					      uint32_t lane, uint32_t end, int64_t *ret_end_ns)
+{
+	int64_t end_ns = INT64_MAX;
+
+	for (; lane < end && ends->end_ns[lane] > start_ns; lane++)
+		end_ns = mr_min(end_ns, ends->end_ns[lane]);
+	*ret_end_ns = end_ns;
+	return lane;
 }
 
 /* The lowest free lane below `limit`, or `limit`. Those above play no part in it. */
-static inline uint32_t mr_detail_free_lane(const struct mr_detail_ends *ends, int64_t start_ns,
+static inline uint32_t mr_detail_free_lane(struct mr_detail_ends *ends, int64_t start_ns,
 					   uint32_t limit)
 {
-	uint32_t lane = 0;
+	uint32_t lane = 0, whole = limit - limit % MR_DETAIL_LANE_GROUP;
+	int64_t end_ns;
 
-	while (lane < limit && ends->end_ns[lane] > start_ns)
-		lane++;
-	return lane;
+	while (lane < whole) {
+		int64_t *group_end_ns = &ends->group_end_ns[lane / MR_DETAIL_LANE_GROUP];
+		uint32_t end = lane + MR_DETAIL_LANE_GROUP;
+
+		if (*group_end_ns <= start_ns) {
+			lane = mr_detail_free_lane_of(ends, start_ns, lane, end, &end_ns);
+			if (lane < end)
+				return lane;
+			*group_end_ns = end_ns;
+		}
+		lane = end;
+	}
+	return mr_detail_free_lane_of(ends, start_ns, lane, limit, &end_ns);
+}
+
+static inline void mr_detail_take_lane(struct mr_detail_ends *ends, uint32_t lane, int64_t end_ns)
+{
+	ends->end_ns[lane] = mr_max(ends->end_ns[lane], end_ns);
 }
 
 static inline int64_t mr_detail_end_of(const struct mr_detail_rows *rows, uint32_t row)

@@ -20,14 +20,29 @@ struct mr_activity_seen {
 	uint64_t run;
 };
 
+/* Work of an asynchronous eager operation: given to an executor, or run by it. */
+struct mr_eager_item {
+	uint64_t item;
+	uint32_t process;
+	uint32_t track;
+	int64_t start_ns;
+	int64_t duration_ns; /* of a run */
+	uint32_t run;        /* of what was given: index of its run, or MR_NO_ROW */
+	bool is_done;        /* of a run: when it ended */
+};
+
 /* What the frameworks' own tracing said, while it is being read (dataflow.h). */
 struct mr_dataflow {
-	mr_vec(struct mr_traceme) meanings;   /* of texts, by string; made when first met */
-	mr_vec(struct mr_activity_seen) seen; /* each as often as it was told */
-	struct mr_strings graph_keys;         /* (process, name) → index in graphs */
-	mr_vec(uint32_t) graphs;              /* of the definitions */
-	struct mr_strings node_keys;          /* (graph, name, device) → index in nodes */
-	mr_vec(uint32_t) nodes;               /* of the definitions */
+	mr_vec(struct mr_traceme) meanings;    /* of texts, by string; made when first met */
+	mr_vec(struct mr_activity_seen) seen;  /* each as often as it was told */
+	struct mr_strings graph_keys;          /* (process, name) → index in graphs */
+	mr_vec(uint32_t) graphs;               /* of the definitions */
+	struct mr_strings node_keys;           /* (graph, name, device) → index in nodes */
+	mr_vec(uint32_t) nodes;                /* of the definitions */
+	mr_vec(struct mr_eager_item) enqueued; /* to executors, as threads told */
+	mr_vec(uint32_t) untaken;              /* indices of those that no call has claimed yet */
+	mr_vec(struct mr_eager_item) runs;     /* of executors */
+	uint32_t eager_count;                  /* rows of eager operations */
 	uint32_t clock_gap;
 };
 

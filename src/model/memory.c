@@ -4,23 +4,64 @@
 #include "base/pages.h"
 #include "base/sort.h"
 
+enum {
+	TELLERS = 2
+};
+
 struct piece {
-	uint64_t bytes; /* that it adds to the device; 0: it is not live, or part of another */
+	uint64_t bytes; /* its size */
+	uint64_t
+		live_bytes; /* that it adds to its account; 0: it is not live, or part of another */
+	uint32_t account;
 	uint32_t device;
 	uint32_t allocator;
+	bool is_live;
 };
 
 struct ledger {
 	struct mr_model *model;
 	struct mr_strings keys;
 	mr_vec(struct piece) pieces; /* by number of its key */
-	uint64_t *live_bytes;        /* by device and teller */
+	uint64_t *live_bytes;        /* by account */
 };
 
-static uint64_t *live_of(const struct ledger *ledger, uint32_t device, uint8_t teller)
+/* ---- accounts ------------------------------------------------------------------------------------- */
+
+/* Each process has the host, and devices of its own: the same device has another number in another process. */
+uint32_t mr_memory_account_count(const struct mr_model *model)
 {
-	return &ledger->live_bytes[2 * (size_t)device + teller];
+	const struct mr_survey *survey = model->survey;
+
+	return (uint32_t)(survey->processes.count + survey->definitions.devices.count) * TELLERS;
 }
+
+static uint32_t process_of(const struct mr_model *model, uint32_t row)
+{
+	return model->survey->tracks.items[model->memory.track[row]].process;
+}
+
+uint32_t mr_memory_account_of(const struct mr_model *model, uint32_t row)
+{
+	uint32_t device = model->memory.device[row];
+	uint32_t holder =
+		device ? (uint32_t)model->survey->processes.count + device : process_of(model, row);
+
+	return holder * TELLERS + model->memory.teller[row];
+}
+
+struct mr_memory_account mr_memory_account(const struct mr_model *model, uint32_t number)
+{
+	uint32_t holder = number / TELLERS, teller = number % TELLERS;
+	uint32_t processes = (uint32_t)model->survey->processes.count;
+
+	if (holder < processes)
+		return (struct mr_memory_account){holder, 0, teller};
+	uint32_t device = holder - processes;
+	return (struct mr_memory_account){model->survey->definitions.devices.items[device].process,
+					  device, teller};
+}
+
+/* ---- pieces --------------------------------------------------------------------------------------- */
 
 struct mr_memory_key mr_memory_key(const struct mr_model *model, uint32_t row, uint64_t address)
 {
@@ -29,7 +70,7 @@ struct mr_memory_key mr_memory_key(const struct mr_model *model, uint32_t row, u
 
 	return (struct mr_memory_key){
 		.address = address,
-		.process = model->survey->tracks.items[memory->track[row]].process,
+		.process = process_of(model, row),
 		.teller = memory->teller[row],
 		.device = is_runtime ? 0 : memory->device[row],
 		.allocator = is_runtime ? 0 : memory->allocator[row],
@@ -61,33 +102,50 @@ static int inherit_device(struct ledger *ledger, uint32_t row)
 	return 0;
 }
 
+/* Who tells of a free need not say again where the piece was, and how large. */
+static void give_back(const struct mr_memory *memory, uint32_t row, struct piece *piece)
+{
+	if (piece->device)
+		memory->device[row] = piece->device;
+	if (piece->allocator)
+		memory->allocator[row] = piece->allocator;
+	if (piece->is_live)
+		memory->bytes[row] = piece->bytes;
+	else if (memory->bytes[row] == 0)
+		memory->bytes[row] = MR_NO_SIZE;
+	piece->is_live = false;
+	piece->live_bytes = 0;
+}
+
+static void hand_out(const struct mr_memory *memory, uint32_t row, uint32_t account,
+		     struct piece *piece)
+{
+	*piece = (struct piece){.bytes = memory->bytes[row],
+				.live_bytes = memory->parent[row] ? 0 : memory->bytes[row],
+				.account = account,
+				.device = memory->device[row],
+				.allocator = memory->allocator[row],
+				.is_live = true};
+}
+
 /* An address that is given out again was freed in between, told or not. */
 static int enter(struct ledger *ledger, uint32_t row)
 {
-	const struct mr_memory *memory = &ledger->model->memory;
-	uint8_t teller = memory->teller[row];
+	const struct mr_model *model = ledger->model;
+	const struct mr_memory *memory = &model->memory;
 
 	if (memory->parent[row] && !memory->device[row] && inherit_device(ledger, row) < 0)
 		return -ENOMEM;
 	struct piece *piece = find_piece(ledger, row, memory->address[row]);
 	if (!piece)
 		return -ENOMEM;
-	*live_of(ledger, piece->device, teller) -= piece->bytes;
-	if (memory->is_free[row]) {
-		if (piece->device)
-			memory->device[row] = piece->device;
-		if (piece->allocator)
-			memory->allocator[row] = piece->allocator;
-		if (piece->bytes)
-			memory->bytes[row] = piece->bytes;
-		piece->bytes = 0;
-	} else {
-		piece->device = memory->device[row];
-		piece->allocator = memory->allocator[row];
-		piece->bytes = memory->parent[row] ? 0 : memory->bytes[row];
-		*live_of(ledger, piece->device, teller) += piece->bytes;
-	}
-	memory->live_bytes[row] = *live_of(ledger, memory->device[row], teller);
+	ledger->live_bytes[piece->account] -= piece->live_bytes;
+	if (memory->is_free[row])
+		give_back(memory, row, piece);
+	else
+		hand_out(memory, row, mr_memory_account_of(model, row), piece);
+	ledger->live_bytes[piece->account] += piece->live_bytes;
+	memory->live_bytes[row] = ledger->live_bytes[mr_memory_account_of(model, row)];
 	return 0;
 }
 
@@ -110,7 +168,7 @@ int mr_memory_join(struct mr_model *model)
 	mr_auto(free) struct mr_sort_item *order =
 		mr_allocate_large((2 * (size_t)count + 1) * sizeof *order);
 	mr_auto(free) uint64_t *live_bytes =
-		calloc(2 * model->survey->definitions.devices.count, sizeof *live_bytes);
+		calloc(mr_memory_account_count(model) + 1, sizeof *live_bytes);
 	struct ledger ledger = {.model = model, .live_bytes = live_bytes};
 
 	if (!order || !live_bytes)

@@ -5,6 +5,8 @@
  *     send     process 1  ──── channel "…task:0/device:CPU:0;…;edge_3_first;0:0", key 7 (a run) ────► receive, process 2
  *
  * Where one key was used by more than one sender or receiver, it is not known who got what.
+ *
+ * Operations of a framework that send or receive tell the channel, not how much goes through it.
  */
 #include "model/dataflow.h"
 

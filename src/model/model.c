@@ -31,6 +31,7 @@ static int add_execution(struct mr_loader *loader, struct mr_span span, uint32_t
 						.duration_ns = span.duration_ns,
 						.node = find_node(loader, node),
 						.step = step,
+						.asked_ns = MR_NO_TIME,
 						.done_ns = MR_NO_TIME,
 						.flags = flags});
 }

@@ -47,6 +47,18 @@ struct mr_memory_key {
 /* Of the piece at an address, in the names of the row's teller. */
 struct mr_memory_key mr_memory_key(const struct mr_model *model, uint32_t row, uint64_t address);
 
+/* What live bytes are counted of: the memory of one process on one device, by one teller. */
+struct mr_memory_account {
+	uint32_t process;
+	uint32_t device; /* of that process; 0: the host, or not known */
+	uint32_t teller;
+};
+
+/* Accounts have numbers, from 0: those of no device first. */
+uint32_t mr_memory_account_count(const struct mr_model *model);
+uint32_t mr_memory_account_of(const struct mr_model *model, uint32_t row);
+struct mr_memory_account mr_memory_account(const struct mr_model *model, uint32_t number);
+
 /* When all tables are sorted: finds what each free gives back, and the bytes that are live. */
 int mr_memory_join(struct mr_model *model);
 

@@ -191,6 +191,24 @@ int mr_table_find_tracks(struct mr_table *table, uint32_t track_count)
 	return table->first_of_track ? 0 : -ENOMEM;
 }
 
+int mr_table_drop(struct mr_table *table, const bool *is_dropped, uint32_t track_count)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < table->desc->column_count; i++) {
+		uint32_t bytes = table->desc->columns[i].bytes;
+		char *column = mr_table_columns(table)[i];
+
+		kept = 0;
+		for (uint32_t row = 0; row < table->count; row++)
+			if (!is_dropped[row])
+				memmove(column + (size_t)kept++ * bytes,
+					column + (size_t)row * bytes, bytes);
+	}
+	table->count = kept;
+	return mr_table_find_tracks(table, track_count);
+}
+
 int mr_table_sort(struct mr_table *table, uint32_t track_count)
 {
 	if (table->count == 0) {

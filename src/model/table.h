@@ -36,6 +36,7 @@ enum mr_row_flags {
 	MR_ROW_VIOLATED = 1 << 4, /* a device operation at impossible times (constraints.h) */
 	MR_ROW_CUT = 1 << 5,      /* reaches out of the window (window.h) */
 	MR_ROW_UNPLACED = 1 << 6, /* while loading: the node is not known yet (dataflow.h) */
+	MR_ROW_ASYNCHRONOUS = 1 << 7, /* whoever asked for it did not wait for it; see done_ns */
 };
 
 /* Who tells of memory. */
@@ -70,17 +71,18 @@ enum mr_call_role {
 /* MR_ABOUT_... says what a table holds. COLUMN(type, name, "what it says"), with a type of column.h.
  * Every table begins with track and start_ns; a table of intervals goes on with duration_ns. */
 #define MR_ABOUT_node_executions "Operations of the dataflow graph, each time one was executed."
-#define MR_COLUMNS_node_executions(COLUMN)                                       \
-	COLUMN(track, track, "thread that executed it")                          \
-	COLUMN(time_ns, start_ns, "when it began")                               \
-	COLUMN(int64_t, duration_ns, "how long it took")                         \
-	COLUMN(int64_t, self_ns, "of it, not spent in executions nested in it")  \
-	COLUMN(row_of(node_executions), parent, "the execution it is nested in") \
-	COLUMN(node, node, "what was executed")                                  \
-	COLUMN(uint32_t, step, "number that the program gave")                   \
-	COLUMN(uint64_t, run, "of a function, that it belongs to; 0: none")      \
-	COLUMN(string, shapes, "of its inputs")                                  \
-	COLUMN(time_ns, done_ns, "of an asynchronous one: when it was done")     \
+#define MR_COLUMNS_node_executions(COLUMN)                                                    \
+	COLUMN(track, track, "thread that executed it")                                       \
+	COLUMN(time_ns, start_ns, "when it began")                                            \
+	COLUMN(int64_t, duration_ns, "how long it took")                                      \
+	COLUMN(int64_t, self_ns, "of it, not spent in executions nested in it")               \
+	COLUMN(row_of(node_executions), parent, "the execution it is nested in")              \
+	COLUMN(node, node, "what was executed")                                               \
+	COLUMN(step_number, step, "that it was executed for; NULL: not known")                \
+	COLUMN(uint64_t, run, "of a function, that it belongs to; 0: none")                   \
+	COLUMN(string, shapes, "of its inputs; NULL: not told, as of eager operations")       \
+	COLUMN(time_ns, asked_ns, "of one that another thread asked for: when it did")        \
+	COLUMN(time_ns, done_ns, "of an asynchronous one: when it was done; NULL: not known") \
 	COLUMN(row_flags, flags, "what is special about it")
 
 #define MR_ABOUT_scopes                                                                         \
@@ -190,29 +192,29 @@ enum mr_call_role {
 #define MR_ABOUT_memory                                                                         \
 	"Memory that was handed out or given back. What a framework hands out lies in what it " \
 	"got from the runtime: the two must not be added."
-#define MR_COLUMNS_memory(COLUMN)                                                            \
-	COLUMN(track, track, "thread that did it")                                           \
-	COLUMN(time_ns, start_ns, "when")                                                    \
-	COLUMN(device, device, "where the memory is")                                        \
-	COLUMN(string, allocator, "who handed it out")                                       \
-	COLUMN(node, node, "for what")                                                       \
-	COLUMN(uint64_t, address, "or handle")                                               \
-	COLUMN(uint64_t, parent, "address of what it is a part of; 0: it is its own")        \
-	COLUMN(uint64_t, bytes, "of a free: what it gives back, if its allocation is known") \
-	COLUMN(uint64_t, live_bytes, "then held on the device, by the same teller")          \
-	COLUMN(one_of(memory_teller), teller, "who tells of it")                             \
+#define MR_COLUMNS_memory(COLUMN)                                                              \
+	COLUMN(track, track, "thread that did it")                                             \
+	COLUMN(time_ns, start_ns, "when")                                                      \
+	COLUMN(device, device, "where the memory is")                                          \
+	COLUMN(string, allocator, "who handed it out")                                         \
+	COLUMN(node, node, "for what")                                                         \
+	COLUMN(uint64_t, address, "or handle")                                                 \
+	COLUMN(uint64_t, parent, "address of what it is a part of; 0: it is its own")          \
+	COLUMN(size, bytes, "of a free: what it gives back; NULL: it is not known how much")   \
+	COLUMN(uint64_t, live_bytes, "then held by the process on the device, by this teller") \
+	COLUMN(one_of(memory_teller), teller, "who tells of it")                               \
 	COLUMN(uint8_t, is_free, "1: given back")
 
 #define MR_ABOUT_messages "Messages between threads, sent and received."
-#define MR_COLUMNS_messages(COLUMN)                             \
-	COLUMN(track, track, "thread that sent or received it") \
-	COLUMN(time_ns, start_ns, "when")                       \
-	COLUMN(string, channel, "through what")                 \
-	COLUMN(uint64_t, key, "the same at both ends")          \
-	COLUMN(node, node, "that sent or received it")          \
-	COLUMN(row_of(node_executions), execution, "of it")     \
-	COLUMN(row_of(messages), peer, "the other end")         \
-	COLUMN(uint64_t, bytes, "its length")                   \
+#define MR_COLUMNS_messages(COLUMN)                              \
+	COLUMN(track, track, "thread that sent or received it")  \
+	COLUMN(time_ns, start_ns, "when")                        \
+	COLUMN(string, channel, "through what")                  \
+	COLUMN(uint64_t, key, "the same at both ends")           \
+	COLUMN(node, node, "that sent or received it")           \
+	COLUMN(row_of(node_executions), execution, "of it")      \
+	COLUMN(row_of(messages), peer, "the other end")          \
+	COLUMN(size, bytes, "its length; NULL: it was not told") \
 	COLUMN(uint8_t, is_receive, "1: received")
 
 #define MR_ABOUT_collectives                                                                 \
@@ -227,17 +229,20 @@ enum mr_call_role {
 	COLUMN(uint64_t, group_key, "of those who take part")                \
 	COLUMN(uint64_t, instance_key, "of what they do")
 
-#define MR_ABOUT_tensor_copies                                                                  \
-	"Copies to, from and between devices by which a framework moved a tensor, where it is " \
-	"known which."
-#define MR_COLUMNS_tensor_copies(COLUMN)                                    \
-	COLUMN(track, track, "thread that launched it")                     \
-	COLUMN(time_ns, start_ns, "when it was launched")                   \
-	COLUMN(row_of(device_operations), operation, "the copy")            \
-	COLUMN(row_of(node_executions), execution, "that caused it")        \
-	COLUMN(node, node, "whose tensor it is")                            \
-	COLUMN(uint32_t, number, "of the tensor, among the node's, from 0") \
-	COLUMN(uint8_t, is_input, "1: an input of the node; 0: an output")
+#define MR_ABOUT_tensor_copies                                                                     \
+	"Copies to, from, on and between devices that a program with a framework made, and the "   \
+	"tensors that they moved. Which one is not known, and NULL, of constants, which "          \
+	"TensorFlow copies when it makes a function, before operations run that could be told "    \
+	"apart; of what the program reads outside of any operation, by numpy() for instance; and " \
+	"of what an operation copies for itself, except a variable that it changes."
+#define MR_COLUMNS_tensor_copies(COLUMN)                                   \
+	COLUMN(track, track, "thread that launched it")                    \
+	COLUMN(time_ns, start_ns, "when it was launched")                  \
+	COLUMN(row_of(device_operations), operation, "the copy")           \
+	COLUMN(row_of(node_executions), execution, "that caused it")       \
+	COLUMN(node, node, "whose tensor it is")                           \
+	COLUMN(ordinal, number, "of the tensor, among the node's, from 0") \
+	COLUMN(truth, is_input, "1: an input of the node; 0: an output")
 
 struct mr_detail;
 
@@ -273,6 +278,9 @@ int mr_table_reserve(struct mr_table *table, uint64_t wanted);
 
 /* Puts the rows in order. After -ENOMEM the table is good only for mr_table_free(). */
 int mr_table_sort(struct mr_table *table, uint32_t track_count);
+
+/* Takes out the rows that are marked; the others stay in order. -ENOMEM. */
+int mr_table_drop(struct mr_table *table, const bool *is_dropped, uint32_t track_count);
 
 /* Fills in first_of_track of rows that are in order. -ENOMEM. */
 int mr_table_find_tracks(struct mr_table *table, uint32_t track_count);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/report.h"
 
+#include <assert.h>
 #include <string.h>
 
-#include "base/json_writer.h"
+#include "analysis/cause.h"
 
 static const char *unit_name(enum mr_unit unit)
 {
@@ -66,10 +67,12 @@ static void print_row(const struct mr_finding_table *table, uint32_t row, struct
 	mr_json_end_object(json);
 }
 
-static void print_table(const struct mr_finding_table *table, uint32_t max_rows,
+/* The rows from `first` on, at most max_rows of them. */
+static void print_table(const struct mr_finding_table *table, uint32_t first, uint32_t max_rows,
 			struct mr_json *json)
 {
-	uint32_t row_count = mr_min(table->row_count, max_rows);
+	uint32_t begin = mr_min(first, table->row_count);
+	uint32_t row_count = mr_min(table->row_count - begin, max_rows);
 
 	mr_json_begin_object(json, NULL);
 	mr_json_string(json, "id", table->id);
@@ -79,7 +82,7 @@ static void print_table(const struct mr_finding_table *table, uint32_t max_rows,
 		print_column(table, column, json);
 	mr_json_end_array(json);
 	mr_json_begin_array(json, "rows");
-	for (uint32_t row = 0; row < row_count; row++)
+	for (uint32_t row = begin; row < begin + row_count; row++)
 		print_row(table, row, json);
 	mr_json_end_array(json);
 	if (row_count < table->row_count)
@@ -91,9 +94,15 @@ static void print_evidence(const struct mr_evidence *evidence, struct mr_json *j
 {
 	mr_json_begin_object(json, NULL);
 	mr_json_string(json, "what", evidence->what);
-	mr_json_uint(json, "pid", evidence->pid);
-	mr_json_uint(json, "tid", evidence->tid);
-	mr_json_uint(json, "track", evidence->track);
+	if (evidence->track == MR_NO_TRACK) {
+		mr_json_null(json, "pid");
+		mr_json_null(json, "tid");
+		mr_json_null(json, "track");
+	} else {
+		mr_json_uint(json, "pid", evidence->pid);
+		mr_json_uint(json, "tid", evidence->tid);
+		mr_json_uint(json, "track", evidence->track);
+	}
 	mr_json_int(json, "start_ns", evidence->start_ns);
 	mr_json_int(json, "duration_ns", evidence->duration_ns);
 	mr_json_end_object(json);
@@ -122,7 +131,7 @@ static void print_finding(const struct mr_finding *finding, uint32_t max_rows, s
 	print_sentences(finding, json);
 	mr_json_begin_array(json, "tables");
 	for (size_t i = 0; i < finding->tables.count; i++)
-		print_table(finding->tables.items[i], max_rows, json);
+		print_table(finding->tables.items[i], 0, max_rows, json);
 	mr_json_end_array(json);
 	mr_json_begin_array(json, "evidence");
 	for (size_t i = 0; i < finding->evidence.count; i++)
@@ -167,16 +176,70 @@ static void print_cell(const struct mr_finding_table *table, uint32_t row, const
 	print_value(&table->columns[at], mr_finding_value(table, row, at), key, json);
 }
 
-static void print_idle_causes(const struct mr_findings *findings, int64_t device,
+enum answers {
+	NO_ANSWERS,
+	SHORT_ANSWERS, /* no lists; causes summed up by kind */
+	ALL_ANSWERS,
+};
+
+/* All rows of one kind of cause, and the first culprit: rows come by time. */
+struct cause_sum {
+	const char *cause;
+	const char *culprit;
+	int64_t ns;
+};
+
+static const char *text_at(const struct mr_finding_table *table, uint32_t row, const char *column)
+{
+	return mr_finding_value(table, row, mr_finding_column(table, column))->text;
+}
+
+static int64_t number_at(const struct mr_finding_table *table, uint32_t row, const char *column)
+{
+	return mr_finding_value(table, row, mr_finding_column(table, column))->number;
+}
+
+static struct cause_sum *find_sum(struct cause_sum *sums, uint32_t *count, const char *cause)
+{
+	uint32_t i = 0;
+
+	while (i < *count && strcmp(sums[i].cause, cause) != 0)
+		i++;
+	assert(i < MR_CAUSE_COUNT);
+	if (i == *count)
+		sums[(*count)++] = (struct cause_sum){cause, "", 0};
+	return &sums[i];
+}
+
+/* Of one device, or MR_NO_VALUE. */
+static void print_cause_sums(const struct mr_finding_table *table, int64_t device,
+			     struct mr_json *json)
+{
+	struct cause_sum sums[MR_CAUSE_COUNT];
+	uint32_t count = 0;
+
+	for (uint32_t row = 0; table && row < table->row_count; row++) {
+		if (device != MR_NO_VALUE && number_at(table, row, "device_number") != device)
+			continue;
+		struct cause_sum *sum = find_sum(sums, &count, text_at(table, row, "cause"));
+		if (!*sum->culprit)
+			sum->culprit = text_at(table, row, "culprit");
+		sum->ns += number_at(table, row, "time_ns");
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		mr_json_begin_object(json, NULL);
+		mr_json_string(json, "cause", sums[i].cause);
+		mr_json_string(json, "culprit", sums[i].culprit);
+		mr_json_int(json, "ns", sums[i].ns);
+		mr_json_end_object(json);
+	}
+}
+
+static void print_idle_causes(const struct mr_finding_table *causes, int64_t device,
 			      struct mr_json *json)
 {
-	const struct mr_finding_table *causes = mr_findings_find_table(findings, "idle", "causes");
-
-	mr_json_begin_array(json, "idle_causes");
 	for (uint32_t row = 0; causes && row < causes->row_count; row++) {
-		uint32_t number = mr_finding_column(causes, "device_number");
-
-		if (mr_finding_value(causes, row, number)->number != device)
+		if (number_at(causes, row, "device_number") != device)
 			continue;
 		mr_json_begin_object(json, NULL);
 		print_cell(causes, row, "cause", "cause", json);
@@ -185,31 +248,56 @@ static void print_idle_causes(const struct mr_findings *findings, int64_t device
 		print_cell(causes, row, "count", "count", json);
 		mr_json_end_object(json);
 	}
-	mr_json_end_array(json);
 }
 
-static void print_devices(const struct mr_findings *findings, struct mr_json *json)
+static void print_device(const struct mr_findings *findings, const struct mr_finding_table *devices,
+			 uint32_t row, enum answers answers, struct mr_json *json)
+{
+	const struct mr_finding_table *causes = mr_findings_find_table(findings, "idle", "causes");
+	int64_t device = number_at(devices, row, "device_number");
+
+	mr_json_begin_object(json, NULL);
+	print_cell(devices, row, "device", "name", json);
+	print_cell(devices, row, "pid", "pid", json);
+	print_cell(devices, row, "span_ns", "span_ns", json);
+	print_cell(devices, row, "busy_ns", "busy_ns", json);
+	print_cell(devices, row, "idle_ns", "idle_ns", json);
+	mr_json_begin_array(json, "idle_causes");
+	if (answers == SHORT_ANSWERS)
+		print_cause_sums(causes, device, json);
+	else
+		print_idle_causes(causes, device, json);
+	mr_json_end_array(json);
+	mr_json_end_object(json);
+}
+
+static void print_devices(const struct mr_findings *findings, enum answers answers,
+			  struct mr_json *json)
 {
 	const struct mr_finding_table *devices =
 		mr_findings_find_table(findings, "devices", "devices");
 
 	mr_json_begin_array(json, "devices");
-	for (uint32_t row = 0; devices && row < devices->row_count; row++) {
-		uint32_t number = mr_finding_column(devices, "device_number");
-
-		mr_json_begin_object(json, NULL);
-		print_cell(devices, row, "device", "name", json);
-		print_cell(devices, row, "pid", "pid", json);
-		print_cell(devices, row, "span_ns", "span_ns", json);
-		print_cell(devices, row, "busy_ns", "busy_ns", json);
-		print_cell(devices, row, "idle_ns", "idle_ns", json);
-		print_idle_causes(findings, mr_finding_value(devices, row, number)->number, json);
-		mr_json_end_object(json);
-	}
+	for (uint32_t row = 0; devices && row < devices->row_count; row++)
+		print_device(findings, devices, row, answers, json);
 	mr_json_end_array(json);
 }
 
-static void print_critical_path(const struct mr_findings *findings, struct mr_json *json)
+static void print_shares(const struct mr_finding_table *shares, struct mr_json *json)
+{
+	for (uint32_t row = 0; row < shares->row_count; row++) {
+		mr_json_begin_object(json, NULL);
+		print_cell(shares, row, "level", "level", json);
+		print_cell(shares, row, "what", "what", json);
+		print_cell(shares, row, "cause", "cause", json);
+		print_cell(shares, row, "culprit", "culprit", json);
+		print_cell(shares, row, "time_ns", "ns", json);
+		mr_json_end_object(json);
+	}
+}
+
+static void print_critical_path(const struct mr_findings *findings, enum answers answers,
+				struct mr_json *json)
 {
 	const struct mr_finding_table *shares =
 		mr_findings_find_table(findings, "critical_path", "shares");
@@ -221,15 +309,10 @@ static void print_critical_path(const struct mr_findings *findings, struct mr_js
 	mr_json_begin_object(json, "critical_path");
 	mr_json_int(json, "span_ns", shares->wholes[mr_finding_column(shares, "time_ns")]);
 	mr_json_begin_array(json, "shares");
-	for (uint32_t row = 0; row < shares->row_count; row++) {
-		mr_json_begin_object(json, NULL);
-		print_cell(shares, row, "level", "level", json);
-		print_cell(shares, row, "what", "what", json);
-		print_cell(shares, row, "cause", "cause", json);
-		print_cell(shares, row, "culprit", "culprit", json);
-		print_cell(shares, row, "time_ns", "ns", json);
-		mr_json_end_object(json);
-	}
+	if (answers == SHORT_ANSWERS)
+		print_cause_sums(shares, MR_NO_VALUE, json);
+	else
+		print_shares(shares, json);
 	mr_json_end_array(json);
 	mr_json_end_object(json);
 }
@@ -243,20 +326,14 @@ static void print_lists(const struct mr_findings *findings, struct mr_json *json
 	print_rows(findings, "calls", "calls", "by_name", NULL, NULL, json);
 }
 
-enum answers {
-	NO_ANSWERS,
-	ANSWERS_WITHOUT_LISTS,
-	ALL_ANSWERS,
-};
-
 static void print_answers(const struct mr_findings *findings, enum answers answers,
 			  struct mr_json *json)
 {
 	if (answers == NO_ANSWERS)
 		return;
 	print_health(findings, json);
-	print_devices(findings, json);
-	print_critical_path(findings, json);
+	print_devices(findings, answers, json);
+	print_critical_path(findings, answers, json);
 	if (answers == ALL_ANSWERS)
 		print_lists(findings, json);
 }
@@ -284,10 +361,8 @@ static void print_window(const struct mr_summary *summary, struct mr_json *json)
 	mr_json_end_object(json);
 }
 
-static int print_all(const struct mr_summary *summary, const struct mr_findings *findings,
-		     enum answers answers, uint32_t max_rows, struct mr_json *json)
+void mr_report_print_summary_json(const struct mr_summary *summary, struct mr_json *json)
 {
-	mr_json_begin_object(json, NULL);
 	mr_json_string(json, "millrace", MR_VERSION);
 	mr_json_string(json, "trace", summary->path);
 	mr_json_string(json, "command", summary->command);
@@ -301,6 +376,13 @@ static int print_all(const struct mr_summary *summary, const struct mr_findings 
 	mr_json_uint(json, "event_bytes", summary->event_bytes);
 	mr_json_int(json, "first_ns", summary->first_ns);
 	print_window(summary, json);
+}
+
+static int print_all(const struct mr_summary *summary, const struct mr_findings *findings,
+		     enum answers answers, uint32_t max_rows, struct mr_json *json)
+{
+	mr_json_begin_object(json, NULL);
+	mr_report_print_summary_json(summary, json);
 	print_answers(findings, answers, json);
 	mr_json_begin_array(json, "findings");
 	for (size_t i = 0; i < findings->list.count; i++)
@@ -311,11 +393,11 @@ static int print_all(const struct mr_summary *summary, const struct mr_findings 
 }
 
 int mr_report_print_json(const struct mr_summary *summary, const struct mr_findings *findings,
-			 bool answers, FILE *file)
+			 bool answers, enum mr_json_style style, FILE *file)
 {
 	struct mr_json json;
 
-	mr_json_start(&json, file, MR_JSON_INDENTED);
+	mr_json_start(&json, file, style);
 	return print_all(summary, findings, answers ? ALL_ANSWERS : NO_ANSWERS, UINT32_MAX, &json);
 }
 
@@ -325,5 +407,15 @@ int mr_report_print_short_json(const struct mr_summary *summary, const struct mr
 	struct mr_json json;
 
 	mr_json_start(&json, file, MR_JSON_ONE_LINE);
-	return print_all(summary, findings, ANSWERS_WITHOUT_LISTS, max_rows, &json);
+	return print_all(summary, findings, SHORT_ANSWERS, max_rows, &json);
+}
+
+int mr_report_print_table_json(const struct mr_finding_table *table, uint32_t first,
+			       uint32_t max_rows, FILE *file)
+{
+	struct mr_json json;
+
+	mr_json_start(&json, file, MR_JSON_ONE_LINE);
+	print_table(table, first, max_rows, &json);
+	return mr_json_finish(&json);
 }

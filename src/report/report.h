@@ -10,6 +10,7 @@
 
 #include "analysis/finding.h"
 #include "analysis/summary.h"
+#include "base/json_writer.h"
 
 struct mr_text_style {
 	uint32_t width;    /* columns of the page */
@@ -24,11 +25,18 @@ void mr_report_print_text(const struct mr_summary *summary, const struct mr_find
 
 /* With `answers`, what programs ask for most also stands at the top. 0, or a negative errno with a cause. */
 int mr_report_print_json(const struct mr_summary *summary, const struct mr_findings *findings,
-			 bool answers, FILE *file);
+			 bool answers, enum mr_json_style style, FILE *file);
 
-/* The same on one line, for a page that is kept small: of answers no lists, of longer tables only the
- * first rows and `left_out`. */
+/* The same on one line, for a page that is kept small: of answers no lists, and of each kind of cause one sum with its
+ * largest culprit; of longer tables only the first rows and how many more there are, `left_out`. */
 int mr_report_print_short_json(const struct mr_summary *summary, const struct mr_findings *findings,
+			       uint32_t max_rows, FILE *file);
+
+/* What ran: the first members of the report, into an object that is begun. */
+void mr_report_print_summary_json(const struct mr_summary *summary, struct mr_json *json);
+
+/* One table as the report has it, on one line: of its rows those from `first` on, at most so many. */
+int mr_report_print_table_json(const struct mr_finding_table *table, uint32_t first,
 			       uint32_t max_rows, FILE *file);
 
 /* One page that opens from a disk and needs nothing else (html.c). */

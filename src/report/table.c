@@ -11,6 +11,7 @@
 enum {
 	MAX_COLUMNS = 20,
 	TEXT_WIDTH = 20,
+	PATH_WIDTH = 48,
 	MIN_TEXT_WIDTH = 8,
 	INDENT = 2,
 	GAP = 2,
@@ -232,6 +233,13 @@ static bool is_too_wide(const struct layout *layout)
 	return total_width(layout) > layout->style->width;
 }
 
+static size_t least_width(const struct layout *layout, uint32_t column, size_t least)
+{
+	bool is_path = layout->table->columns[column].flags & MR_COLUMN_PATH;
+
+	return is_path && least == TEXT_WIDTH ? PATH_WIDTH : least;
+}
+
 /* Shortens the widest text, one by one, to no less than `least`, until the page is wide enough. */
 static void shorten_texts(struct layout *layout, size_t least)
 {
@@ -240,7 +248,7 @@ static void shorten_texts(struct layout *layout, size_t least)
 
 		for (uint32_t column = 0; column < layout->table->column_count; column++)
 			if (is_text(layout, column) && !layout->is_hidden[column] &&
-			    layout->width[column] > least &&
+			    layout->width[column] > least_width(layout, column, least) &&
 			    (widest == MAX_COLUMNS ||
 			     layout->width[column] > layout->width[widest]))
 				widest = column;

@@ -161,15 +161,17 @@ static void print_evidence(const struct page *page, const struct mr_finding *fin
 	for (size_t i = 0; i < finding->evidence.count; i++) {
 		const struct mr_evidence *evidence = &finding->evidence.items[i];
 		int64_t offset_ns = evidence->start_ns - page->summary->first_ns;
-		char duration[MR_FORMAT_BYTES], what[4 * EVIDENCE_WIDTH + 4], thread[16] = "";
+		char duration[MR_FORMAT_BYTES], what[4 * EVIDENCE_WIDTH + 4], place[32] = "";
 
 		mr_format_ns(duration, evidence->duration_ns, page->style->utf8);
 		mr_text_fit(what, evidence->what, EVIDENCE_WIDTH);
 		if (evidence->tid)
-			snprintf(thread, sizeof thread, "/%u", evidence->tid);
-		int column = fprintf(
-			page->file, "  - %s at %" PRId64 ".%09" PRId64 " s in %u%s: ", duration,
-			offset_ns / 1000000000, offset_ns % 1000000000, evidence->pid, thread);
+			snprintf(place, sizeof place, " in %u/%u", evidence->pid, evidence->tid);
+		else if (evidence->track != MR_NO_TRACK)
+			snprintf(place, sizeof place, " in %u", evidence->pid);
+		int column =
+			fprintf(page->file, "  - %s at %" PRId64 ".%09" PRId64 " s%s: ", duration,
+				offset_ns / 1000000000, offset_ns % 1000000000, place);
 		print_wrapped(page, what, (size_t)column, 4);
 	}
 }

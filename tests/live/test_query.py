@@ -17,10 +17,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 import unittest
 
-from support import BUILD, MILLRACE, LiveTest, dump, run
+from support import BUILD, MILLRACE, LiveTest, dump, run, wait_until
 
 ROOT = pathlib.Path(os.environ["SOURCE_DIR"])
 GOLDEN = ROOT / "tests" / "golden"
@@ -41,6 +40,17 @@ def rows(trace, sql):
     if result.returncode != 0:
         raise AssertionError(result.stderr)
     return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def catches(pid, number):
+    """Whether a process has a handler for a signal."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"SigCgt:\s+(\w+)", status)[1], 16) >> number - 1 & 1
+
+
+def cpu_ticks(pid):
+    """CPU time of a process, in hundredths of a second."""
+    return sum(map(int, pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
 
 
 def tables():
@@ -163,9 +173,10 @@ class CommandLine(LiveTest):
     def test_interrupt(self):
         process = subprocess.Popen([MILLRACE, "query", self.trace, ENDLESS.format("count(*)")],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        time.sleep(1)
+        # It is in the midst of it when it has a handler, and has worked for far longer than it takes to begin.
+        self.assertTrue(wait_until(lambda: catches(process.pid, signal.SIGINT) and cpu_ticks(process.pid) > 50))
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=60)
         self.assertEqual((process.returncode, errors),
                          (1, "millrace: cannot run the query: interrupted\n"))
 
@@ -178,7 +189,7 @@ class CommandLine(LiveTest):
             process.stdout.close()
             errors = process.stderr.read()
             process.stderr.close()
-            self.assertEqual((process.wait(30), errors), (-signal.SIGPIPE, ""))
+            self.assertEqual((process.wait(60), errors), (-signal.SIGPIPE, ""))
             self.assertIn("2900", lines[2900] + lines[2899])
 
     def test_full_disk(self):

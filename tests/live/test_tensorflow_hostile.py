@@ -3,21 +3,29 @@
 Programs behave as without it."""
 
 import glob
+import json
 import os
 import unittest
 
 import tensorflow
-from support import dump, run
+from support import MILLRACE, dump, run
 from traced_tensorflow import ENVIRONMENT, LEVELS, PYTHON, TracedTest, query
 
 EXAMPLES = os.path.join(tensorflow.SOURCE, "examples")
 
 
+def memory_of(trace, *options):
+    """The accounts that the report has."""
+    report = json.loads(run(MILLRACE, "report", "--json", *options, trace).stdout)
+    (finding,) = [finding for finding in report["findings"] if finding["id"] == "memory"]
+    return finding["tables"][0]["rows"]
+
+
 class Hostile(TracedTest):
     def both(self, *command, environment=ENVIRONMENT, options=LEVELS):
         """The trace of a command whose output and status are the same as without `record`."""
-        alone = run(*command, env=environment, timeout=120)
-        traced = self.record(*command, options=options, env=environment, timeout=120)
+        alone = run(*command, env=environment, timeout=400)
+        traced = self.record(*command, options=options, env=environment, timeout=400)
         self.assertEqual((traced.returncode, traced.stdout), (alone.returncode, alone.stdout), traced.stderr)
         return traced.trace
 
@@ -32,6 +40,7 @@ class Hostile(TracedTest):
         across = {(row["source"].split("_")[0], row["target"].split("_")[0]): row["count"] for row in pairs
                   if "task:0" in row["channel"] and "task:1" in row["channel"]}
         self.assertEqual(across, {("first", "first"): 5, ("Sum", "Sum"): 5})
+        self.assertEqual(query(trace, "select 1 from messages where bytes is not null"), [], "nobody tells the length")
 
     def test_collectives(self):
         """What both workers do together has the same keys in both, in each step others."""
@@ -43,6 +52,29 @@ class Hostile(TracedTest):
                             "group by 1, 2")
         self.assertEqual([(row["count"], row["processes"], row["executions"]) for row in rows], [(2, 2, 2)] * 5)
         self.assertEqual(len({row["grouped"] for row in rows}), 1)
+        self.check_nodes_and_devices(trace)
+        self.check_memory(trace)
+
+    def check_nodes_and_devices(self, trace):
+        rows = query(trace, "select n.type as type, n.graph_name as graph, (select count(*) from node_executions e where "
+                            "e.node = n.rowid) as executions from collectives c join nodes n on c.node = n.rowid")
+        self.assertTrue(all(row["type"] and row["graph"] and row["executions"] for row in rows), rows)
+        self.assertEqual(query(trace, "select name from nodes where type is null"), [])
+        devices = [row["name"] for row in query(trace, "select name from devices order by name")]
+        self.assertEqual(devices, [f"/job:worker/replica:0/task:{task}/device:CPU:0" for task in (0, 1)])
+
+    def check_memory(self, trace):
+        """Each worker has an account of its own, in the table, in the report and in the report on it alone."""
+        accounts = query(trace, "select p.pid as pid, sum(not m.is_free) as allocations, max(m.live_bytes) as peak, "
+                                "sum(case when m.is_free then -m.bytes else m.bytes end) as live from memory m join "
+                                "tracks t on m.track = t.rowid join processes p on t.process = p.rowid group by 1")
+        self.assertEqual(len(accounts), 2)
+        reported = memory_of(trace)
+        for account in accounts:
+            (row,) = [row for row in reported if row["pid"] == account["pid"]]
+            self.assertEqual((row["allocations"], row["peak_bytes"], row["live_bytes"]),
+                             (account["allocations"], account["peak"], account["live"]))
+            self.assertEqual(memory_of(trace, "--process", str(account["pid"])), [row])
 
     def test_foreign_allocator(self):
         found = glob.glob("/usr/lib/*/libjemalloc.so.2")

@@ -5,7 +5,7 @@ import collections
 import os
 import unittest
 
-from support import LiveTest, dump, query, run
+from support import MILLRACE, LiveTest, dump, query, run
 
 PROGRAMS = os.path.join(os.environ["SOURCE_DIR"], "tests", "live", "programs")
 # As Python does: privately.
@@ -99,6 +99,30 @@ class Imitation(LiveTest):
     def test_profile(self):
         """Two profiles at once there are not, and the second does not take the first one's events."""
         self.play("profile")
+
+    def test_asynchronous(self):
+        """An operation is executed by another thread: there it stands, and it is known when it was done."""
+        (enqueued,), (ran,) = map(self.play("later").get, ("eager_enqueue", "eager_run"))
+        self.assertEqual(enqueued["fields"]["item"], ran["fields"]["item"])
+        self.assertNotEqual(enqueued["tid"], ran["tid"])
+        (row,) = query(self.trace, "select t.tid as tid, start_ns, asked_ns, duration_ns, done_ns, flags from "
+                                   "node_executions e join tracks t on t.rowid = e.track")
+        self.assertEqual((row["tid"], row["flags"]), (ran["tid"], "ASYNCHRONOUS"))
+        self.assertLessEqual(row["asked_ns"], enqueued["ns"])
+        self.assertLessEqual(enqueued["ns"], row["start_ns"])
+        self.assertEqual(row["done_ns"], row["start_ns"] + row["duration_ns"])
+
+    def test_asynchronous_with_unknown_end(self):
+        """Done elsewhere, or nobody knows where: said, not guessed."""
+        for scene in ("far", "unknown_item"):
+            with self.subTest(scene):
+                events = self.play(scene)
+                self.assertEqual([event["fields"]["is_done"] for event in events["eager_run"]],
+                                 [0] if scene == "far" else [])
+                (row,) = query(self.trace, "select done_ns, flags from node_executions")
+                self.assertEqual((row["done_ns"], row["flags"]), (None, "ASYNCHRONOUS"))
+                told = " ".join(run(MILLRACE, "report", self.trace).stdout.split())
+                self.assertIn("Of 1 of 1 asynchronous executions it is not known when they were done", told)
 
     def test_fork(self):
         self.check_all(self.play("fork"))

@@ -19,6 +19,37 @@ class Programs(TracedTest):
         self.assertEqual(nodes["MatMul"][0], 10)
         self.assertTrue(nodes["MatMul"][1].endswith("device:CPU:0"), nodes)
 
+    def test_asynchronous(self):
+        """Executed by a thread of TensorFlow's own: as long, and there, as its own scopes say."""
+        trace = self.trace("asynchronous")
+        rows = query(trace, "select e.track as track, e.start_ns as start_ns, e.duration_ns as duration_ns, "
+                            "asked_ns, done_ns, e.flags as flags from node_executions e join nodes n on "
+                            "e.node = n.rowid join graphs g on n.graph = g.rowid where g.name = 'eager' "
+                            "order by e.start_ns")
+        scopes = query(trace, "select track, start_ns, duration_ns from scopes where name = 'EagerKernelExecute' "
+                              "order by start_ns")
+        self.assertEqual(len(rows), len(scopes))
+        for row, scope in zip(rows, scopes):
+            self.assertEqual((row["flags"], row["track"]), ("ASYNCHRONOUS", scope["track"]))
+            self.assertLess(row["asked_ns"], row["start_ns"])
+            self.assertLessEqual(row["start_ns"], scope["start_ns"])
+            self.assertLessEqual(scope["start_ns"] + scope["duration_ns"], row["done_ns"])
+        names = {node: (count, device) for _, node, _, device, count in self.executions(trace, "eager")}
+        self.assertEqual(names["MatMul"][0], 10)
+        inside = {node: count for _, node, _, _, count in self.executions(trace, "__inference_add%")}
+        self.assertEqual(inside["product"], 12)
+        steps = query(trace, "select step, count(*) as count from node_executions where node_name = 'product' "
+                             "group by 1")
+        self.assertEqual([(row["step"], row["count"]) for row in steps], [(i, 1) for i in range(12)])
+
+    def test_compiled(self):
+        """A function that XLA compiles is executed once a call, and health says that its operations are not seen."""
+        trace = self.trace("compiled")
+        calls = [row for row in self.executions(trace) if "squared" in row[1]]
+        self.assertEqual([(graph, count) for graph, _, _, _, count in calls], [("eager", 11)])
+        told = " ".join(run(MILLRACE, "report", trace).stdout.split())
+        self.assertIn("Functions that XLA has compiled were executed", told)
+
     def test_control_flow(self):
         names = " ".join(node for _, node, _, _, _ in self.executions(self.trace("control_flow")))
         self.assertIn("while", names)
@@ -55,9 +86,22 @@ class Programs(TracedTest):
 
     def test_steps(self):
         """Calls of the function that is called most often are steps, where none are marked."""
-        rows = query(self.trace("function"), "select step, function from steps order by start_ns")
+        trace = self.trace("function")
+        rows = query(trace, "select step, function from steps order by start_ns")
         self.assertEqual([row["step"] for row in rows], list(range(20)))
         self.assertIn("train_step", rows[0]["function"])
+        self.check_steps(trace, "train_step", range(20))
+
+    def check_steps(self, trace, function, numbers):
+        """All that the function did was done for these steps; what was done before them was for none."""
+        rows = query(trace, "select e.step as step, count(*) as count, sum(n.name = 'MatMul') as products "
+                            "from node_executions e join nodes n on e.node = n.rowid "
+                            f"join graphs g on n.graph = g.rowid where g.name like '%{function}%' group by 1")
+        self.assertEqual([row["step"] for row in rows], list(numbers))
+        self.assertEqual({row["products"] for row in rows}, {1})
+        (none,) = query(trace, "select count(*) as count from node_executions where step is null and start_ns > "
+                               "(select min(start_ns) from steps) and node_name = 'MatMul'")
+        self.assertEqual(none["count"], 0)
 
     def test_annotations(self):
         """Steps that the program marks in Python; before 2.20 that cannot be seen, and health says so."""
@@ -66,12 +110,17 @@ class Programs(TracedTest):
                                                      "order by start_ns")]
         can_be_seen = tuple(map(int, VERSION.split("."))) >= (2, 20)
         self.assertEqual(steps, [100, 101, 102, 103, 104] if can_be_seen else [])
+        self.check_steps(trace, "train_step", range(100, 105) if can_be_seen else range(5))
         told = run(MILLRACE, "report", trace).stdout
         self.assertEqual("annotations made in Python are not traced" in " ".join(told.split()), not can_be_seen, told)
 
     def test_exception(self):
-        self.trace("exception")
+        trace = self.trace("exception")
         self.assertIn("refused", self.output)
+        eager = self.executions(trace, "eager")
+        self.assertEqual([(row[1], row[4]) for row in eager if "check" in row[1]], [(eager[-1][1], 2)])
+        self.assertLessEqual({"AssignVariableOp", "MakeIterator"}, {row[1] for row in eager})
+        self.assertEqual([row for row in eager if not (row[3] or "").endswith("device:CPU:0")], [])
 
     def test_interrupt(self):
         self.trace("interrupt")

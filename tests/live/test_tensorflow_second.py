@@ -17,7 +17,7 @@ if "TENSORFLOW_ALL" in os.environ:
 else:
     for name in unittest.TestLoader().getTestCaseNames(Programs):
         if name not in ("test_function", "test_eager", "test_data", "test_keras", "test_leave",
-                        "test_annotations"):
+                        "test_annotations", "test_asynchronous", "test_compiled", "test_exception", "test_steps"):
             delattr(Programs, name)
 
 if __name__ == "__main__":

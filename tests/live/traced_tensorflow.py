@@ -18,7 +18,7 @@ class TracedTest(LiveTest):
 
     def trace(self, case, *arguments, **keywords):
         """Records a case; output and exit status are those of the program by itself."""
-        keywords = {"env": ENVIRONMENT, "timeout": 120, **keywords}
+        keywords = {"env": ENVIRONMENT, "timeout": 400, **keywords}
         alone = run(*self.command(case, *arguments), **keywords)
         traced = self.record(*self.command(case, *arguments), options=LEVELS, **keywords)
         self.assertEqual((traced.returncode, traced.stdout), (alone.returncode, alone.stdout), traced.stderr)
@@ -33,9 +33,9 @@ class TracedTest(LiveTest):
                             f"where g.name like '{graph}' group by 1, 2, 3, 4")
         return [(row["graph"], row["node"], row["type"], row["device"], row["count"]) for row in rows]
 
-    def record_case(self, case, *arguments, options=(), environment=ENVIRONMENT):
+    def record_case(self, case, *arguments, options=(), environment=ENVIRONMENT, **keywords):
         """Records a case, whatever it prints."""
         result = self.record(*self.command(case, *arguments), options=(*LEVELS, *options), env=environment,
-                             timeout=120)
+                             timeout=400, **keywords)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.trace

@@ -120,15 +120,37 @@ static void nothing(void **state)
 	assert_int_equal(model->steps.table.count, 0);
 }
 
+/* A call belongs to a step that was open when it began, on whatever thread of the process. */
+static void calls_outside_marked_steps(void **state)
+{
+	struct mr_calls_marked calls;
+
+	(void)state;
+	for (int64_t ns = 100; ns < 1100; ns += 100)
+		scope((uint32_t)(ns / 100 % 2), ns, "EagerLocalExecute: __inference_1");
+	scope(0, 120, "EagerLocalExecute: __inference_other");
+	struct mr_steps_row marked[] = {
+		{.start_ns = 300, .duration_ns = 1},   /* with 300 */
+		{.start_ns = 450, .duration_ns = 60},  /* with 500 */
+		{.start_ns = 460, .duration_ns = 10},  /* in the one before */
+		{.start_ns = 650, .duration_ns = 50},  /* ends when 700 begins */
+		{.start_ns = 790, .duration_ns = 200}, /* with 800 and 900 */
+		{.start_ns = 2000, .duration_ns = 5}};
+	for (size_t i = 0; i < mr_countof(marked); i++)
+		assert_int_equal(mr_steps_append(&model->steps, marked[i]), 0);
+	find_steps();
+	assert_int_equal(mr_dataflow_count_calls(model, &calls), 0);
+	assert_int_equal(calls.count, 10);
+	assert_int_equal(calls.outside, 6);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
 	const struct CMUnitTest tests[] = {
-		TEST(function_called_most_often),
-		TEST(runs_of_sessions),
-		TEST(those_before_the_trace_count),
-		TEST(marked_steps_stay_alone),
-		TEST(nothing),
+		TEST(function_called_most_often),   TEST(runs_of_sessions),
+		TEST(those_before_the_trace_count), TEST(marked_steps_stay_alone),
+		TEST(calls_outside_marked_steps),   TEST(nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

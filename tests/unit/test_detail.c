@@ -211,6 +211,37 @@ static void check_view(const struct mr_detail *detail, const struct mr_detail_vi
 	assert_int_equal(at, truth.count);
 }
 
+static bool is_same_pixel(const struct mr_detail_pixel *a, const struct mr_detail_pixel *b)
+{
+	return a->pixel == b->pixel && a->lane == b->lane && a->count == b->count &&
+	       a->longest == b->longest && a->busy_ns == b->busy_ns && a->start_ns == b->start_ns &&
+	       a->end_ns == b->end_ns;
+}
+
+/* Several lanes in one go are what they are one by one. */
+static void check_lanes_at_once(const struct mr_detail *detail, const struct mr_detail_view *view,
+				uint32_t lanes)
+{
+	static struct mr_detail_pixel pixels[MOST_PIXELS];
+	struct mr_detail_pixels all = {0};
+	size_t at = 0;
+
+	for (uint32_t round = 0; round < 2; round++, at = 0) {
+		assert_int_equal(mr_detail_query_lanes(detail, view, lanes, &all), 0);
+		for (uint32_t i = 0; i < lanes; i++) {
+			struct mr_detail_view one = *view;
+
+			one.lane += i;
+			uint32_t filled = mr_detail_query(detail, &one, pixels);
+			assert_true(filled <= all.count - at);
+			for (uint32_t j = 0; j < filled; j++)
+				assert_true(is_same_pixel(&pixels[j], &all.items[at++]));
+		}
+		assert_int_equal(at, all.count);
+	}
+	free(all.items);
+}
+
 static struct mr_detail *build(void)
 {
 	const struct mr_detail_rows rows = {made.start_ns, made.duration_ns, made.first_of_track,
@@ -256,6 +287,10 @@ static void check_track(const struct mr_detail *detail, uint32_t track, uint32_t
 		view.begin_ns = begins[random_below(4)];
 		view.end_ns = view.begin_ns + 1 + random_below((whole_ns >> random_below(12)) + 1);
 		check_view(detail, &view);
+		if (i % 16 == 0) {
+			view.lane = (uint32_t)random_below(i % 32 ? lanes : 1);
+			check_lanes_at_once(detail, &view, 1 + (uint32_t)random_below(lanes + 1));
+		}
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
+#include "analysis/breakdown.h"
 #include "analysis/loss.h"
 #include "base/format.h"
 #include "report/report.h"
@@ -113,6 +114,29 @@ static void test_health(void **state)
 	assert_false(says("health", MR_SEVERITY_FINE, "Nothing was lost"));
 }
 
+static void test_missing_packets(void **state)
+{
+	static const char *const texts[] = {
+		"1 packet of events is missing from the middle of a stream.",
+		"2 packets of events are missing from the middle of a stream."};
+	struct mr_survey *survey = (struct mr_survey *)model->survey;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct mr_findings found = {0};
+		bool is_said = false;
+
+		survey->missing_packets = i + 1;
+		assert_int_equal(mr_analyse_health(model, &found), 0);
+		for (size_t j = 0; j < found.list.items[0]->sentences.count; j++)
+			is_said |=
+				strcmp(found.list.items[0]->sentences.items[j].text, texts[i]) == 0;
+		assert_true(is_said);
+		mr_findings_free(&found);
+	}
+	survey->missing_packets = 0;
+}
+
 static void test_operations(void **state)
 {
 	const struct mr_finding_table *by_node = find_table("operations", "by_node");
@@ -129,7 +153,7 @@ static void test_operations(void **state)
 	assert_int_equal(cell(by_node, "conv", "self_ns")->number, MS(600));
 	assert_int_equal(cell(by_node, "save", "total_ns")->number, MS(123));
 	assert_string_equal(cell(by_node, "save", "graph")->text, "net");
-	assert_int_equal(by_node->wholes[4], MS(1323));
+	assert_int_equal(by_node->wholes[MR_NODE_CELLS + 1], MS(1323));
 	assert_int_equal(cell(by_thread, "main", "self_ns")->number, MS(500));
 	assert_int_equal(cell(by_thread, "worker", "total_ns")->number, MS(600));
 	assert_int_equal(cell(by_thread, "child", "count")->number, 3);
@@ -376,9 +400,10 @@ static void test_narrow_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest of_small[] = {
-		cmocka_unit_test(test_health),   cmocka_unit_test(test_operations),
-		cmocka_unit_test(test_contents), cmocka_unit_test(test_summary),
-		cmocka_unit_test(test_empty),    cmocka_unit_test(test_narrow_table),
+		cmocka_unit_test(test_missing_packets), cmocka_unit_test(test_health),
+		cmocka_unit_test(test_operations),      cmocka_unit_test(test_contents),
+		cmocka_unit_test(test_summary),         cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_narrow_table),
 	};
 	const struct CMUnitTest of_rendering[] = {
 		cmocka_unit_test(test_formats),

@@ -229,8 +229,16 @@ static void test_input_output(void **state)
 	const struct mr_finding_table *disks = table_of("input_output", "by_disk");
 	const struct mr_finding_table *sockets = table_of("input_output", "by_socket");
 	const struct mr_finding_table *interrupts = table_of("input_output", "by_interrupt");
+	const struct mr_finding_table *files = table_of("input_output", "by_file");
 
 	(void)state;
+	assert_int_equal(files->row_count, 2);
+	assert_int_equal(number_of(files, "pipe:[1]", "time_ns"), 420);
+	assert_int_equal(number_of(files, "pipe:[1]", "read_bytes"), 1);
+	assert_int_equal(number_of(files, "/data/train", "reads"), 1);
+	assert_int_equal(number_of(files, "/data/train", "read_bytes"), 4096);
+	assert_int_equal(number_of(files, "/data/train", "blocked_ns"), 200);
+	assert_int_equal(number_of(files, "/data/train", "opens"), 0);
 	assert_int_equal(number_of(disks, "254:1", "bytes"), 4096);
 	assert_int_equal(number_of(disks, "254:1", "queue_ns"), 40);
 	assert_int_equal(number_of(disks, "254:1", "service_ns"), 140);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
+#include "analysis/breakdown.h"
 #include "runtime_trace.h"
 #include "trace_writer.h"
 
@@ -80,10 +81,11 @@ static void test_latency(void **state)
 	runtime_trace_start();
 	uint32_t a = define_node("a", "Source"), b = define_node("b", "Source");
 	uint32_t c = define_node("c", "Join"), d = define_node("d", "Join");
-	uint32_t never = define_node("never", "Source");
+	uint32_t never = define_node("never", "Source"), constant = define_node("k", "Const");
 	define_edge(a, c, MR_edge_kind_data);
 	define_edge(b, c, MR_edge_kind_control);
 	define_edge(c, d, MR_edge_kind_data);
+	define_edge(constant, c, MR_edge_kind_data); /* is not executed, and keeps nobody waiting */
 	execute(a, 1, 0, 100);
 	execute(b, 1, 50, 200);
 	execute(c, 1, 230, 300); /* 30 after b, whose edge is a control edge */
@@ -174,7 +176,7 @@ static void test_device_time_by_node(void **state)
 		assert_int_equal(number_of(table, row, "count"), expected[i].count);
 		assert_int_equal(number_of(table, row, "total_ns"), expected[i].total_ns);
 	}
-	assert_int_equal(table->wholes[4], 100 + 50 + 7 + 20 + 1000);
+	assert_int_equal(table->wholes[MR_NODE_CELLS + 1], 100 + 50 + 7 + 20 + 1000);
 	unload();
 }
 

@@ -88,7 +88,7 @@ static void check_live(const struct mr_model *model, int64_t ns)
 		for (uint32_t teller = 0; teller < TELLERS; teller++)
 			for (uint32_t allocator = 0; allocator <= ALLOCATORS; allocator++) {
 				bool is_runtime = teller == MR_MEMORY_RUNTIME;
-				const struct mr_memory_scope scope = {device, teller, allocator,
+				const struct mr_memory_scope scope = {0, device, teller, allocator,
 								      allocator < ALLOCATORS};
 				struct mr_live_set set;
 
@@ -104,8 +104,8 @@ static void check_live(const struct mr_model *model, int64_t ns)
 /* After an event the model knows how much is live where it happened. */
 static void check_model(const struct mr_model *model, uint32_t row)
 {
-	const struct mr_memory_scope scope = {model->memory.device[row], model->memory.teller[row],
-					      0, false};
+	const struct mr_memory_scope scope = {0, model->memory.device[row],
+					      model->memory.teller[row], 0, false};
 	struct mr_live_set set;
 
 	assert_int_equal(mr_live_set_make(model, &scope, model->memory.start_ns[row], &set), 0);

@@ -19,7 +19,10 @@
 
 enum {
 	ROWS = 60, /* of a track and table: no block is full */
+	CROWD = 700,
+	MOST_ROWS = CROWD,
 	SPAN_NS = 20000,
+	LAST_LANE = MR_DETAIL_LANES - 1, /* takes all that finds no other */
 	MOST_PIXELS = 8192,
 	MOST_BANDS = 256,
 };
@@ -58,6 +61,20 @@ static struct mr_model *make_model(uint64_t seed)
 	return model;
 }
 
+/* More of them at a time than there are lanes. */
+static struct mr_model *make_crowd(uint64_t seed)
+{
+	struct mr_model *model = hand_model_start();
+
+	random_state = seed;
+	for (uint32_t i = 0; i < CROWD; i++) {
+		int64_t at = random_below(SPAN_NS);
+
+		hand_operation(1, at, at + random_below(3 * SPAN_NS / 4), "copy", 1 + i);
+	}
+	return model;
+}
+
 /* ---- the truth ------------------------------------------------------------------------------------ */
 
 /* The slices of a band, as the model has them. */
@@ -66,7 +83,7 @@ struct truth {
 	const int64_t *duration_ns;
 	uint32_t first;
 	uint32_t count;
-	uint32_t lane[ROWS];
+	uint32_t lane[MOST_ROWS];
 };
 
 static void find_columns(const struct mr_model *model, const struct mr_band *band,
@@ -84,7 +101,7 @@ static void find_columns(const struct mr_model *model, const struct mr_band *ban
 	assert_non_null(table);
 	truth->first = table->first_of_track[band->group];
 	truth->count = table->first_of_track[band->group + 1] - truth->first;
-	assert_true(truth->count <= ROWS);
+	assert_true(truth->count <= MOST_ROWS);
 }
 
 static int64_t end_of(const struct truth *truth, uint32_t i)
@@ -107,7 +124,7 @@ static uint32_t find_lanes(struct truth *truth)
 
 	for (uint32_t i = 0; i < truth->count; i++) {
 		truth->lane[i] = 0;
-		while (!is_free(truth, truth->lane[i], i))
+		while (truth->lane[i] < LAST_LANE && !is_free(truth, truth->lane[i], i))
 			truth->lane[i]++;
 		lanes = mr_max(lanes, truth->lane[i] + 1);
 	}
@@ -193,7 +210,8 @@ static void expect_lane(const struct truth *truth, uint32_t lane, const struct m
 			expect_row(truth, i,
 				   &expected[(start_ns - pixels->begin_ns) * pixels->count /
 					     (pixels->end_ns - pixels->begin_ns)]);
-		else if (end_of(truth, i) > pixels->begin_ns)
+		else if (end_of(truth, i) > pixels->begin_ns &&
+			 (last == UINT32_MAX || end_of(truth, i) >= end_of(truth, last)))
 			last = i;
 	}
 	if (last == UINT32_MAX)
@@ -213,6 +231,7 @@ static void check_part(struct mr_view *view, const struct part *part, const stru
 {
 	static struct expected expected[MOST_PIXELS];
 	enum mr_sliced table = view->bands.list.items[part->band].table;
+	int64_t latest_ns = INT64_MIN;
 	uint32_t at = 0;
 
 	expect_lane(truth, part->lane, pixels, expected);
@@ -223,15 +242,17 @@ static void check_part(struct mr_view *view, const struct part *part, const stru
 		if (should->count == 0)
 			continue;
 		assert_true(at < part->count);
-		int64_t span_ns = should->end_ns - should->start_ns;
+		latest_ns = mr_max(latest_ns, should->end_ns); /* in the last lane they overlap */
+		int64_t span_ns = latest_ns - should->start_ns;
 		assert_true(part->start[at] == (double)(should->start_ns - view->origin_ns));
-		assert_true(part->end[at] == (double)(should->end_ns - view->origin_ns));
+		assert_true(part->end[at] == (double)(latest_ns - view->origin_ns));
 		assert_int_equal(part->row[at], should->longest);
 		assert_int_equal(part->slices[at], should->count);
 		assert_int_equal(part->shade[at],
 				 should->count == 1 || span_ns == 0
 					 ? 1000
-					 : (should->busy_ns * 1000 + span_ns / 2) / span_ns);
+					 : mr_min((should->busy_ns * 1000 + span_ns / 2) / span_ns,
+						  INT64_C(1000)));
 		const char *text = label_of(view->model, table, should->longest);
 		assert_string_equal(mr_label_text(view, table, part->label[at], buffer), text);
 		snprintf(number, sizeof number, "%" PRIu32, part->label[at]);
@@ -245,9 +266,10 @@ static void check_part(struct mr_view *view, const struct part *part, const stru
 	assert_int_equal(at, part->count);
 }
 
-/* Every lane that has anything to show is there, and no other. */
-static uint32_t check_band(struct mr_view *view, uint32_t band, const struct mr_pixels *pixels,
-			   const struct part *parts, uint32_t part_count, json_t *texts)
+/* Every lane before `lanes` that has anything to show is there, and no other. */
+static uint32_t check_band(struct mr_view *view, uint32_t band, uint32_t lanes,
+			   const struct mr_pixels *pixels, const struct part *parts,
+			   uint32_t part_count, json_t *texts)
 {
 	static struct expected expected[MOST_PIXELS];
 	const struct mr_band *of = &view->bands.list.items[band];
@@ -257,7 +279,7 @@ static uint32_t check_band(struct mr_view *view, uint32_t band, const struct mr_
 	find_columns(view->model, of, &truth);
 	assert_int_equal(find_lanes(&truth), of->lanes);
 	assert_int_equal(truth.count, of->count);
-	for (uint32_t lane = 0; lane < of->lanes; lane++) {
+	for (uint32_t lane = 0; lane < mr_min(of->lanes, lanes); lane++) {
 		bool is_there = false;
 
 		expect_lane(&truth, lane, pixels, expected);
@@ -288,18 +310,29 @@ static uint32_t list_bands(const struct mr_view *view, uint32_t *bands, char *te
 	return count;
 }
 
-static void check_view(struct mr_view *view, int64_t from_ns, int64_t to_ns, uint32_t pixel_count)
+/* A request for so many lanes of each band; 0: for all. */
+static void list_lanes(uint32_t lanes, uint32_t band_count, char *text)
+{
+	*text = '\0';
+	for (uint32_t i = 0; lanes && i < band_count; i++)
+		text += sprintf(text, "%s%u", i ? "," : "&lanes=", lanes);
+}
+
+static void check_lanes(struct mr_view *view, int64_t from_ns, int64_t to_ns, uint32_t pixel_count,
+			uint32_t lanes)
 {
 	const struct mr_pixels pixels = {from_ns, to_ns, pixel_count};
 	static struct part parts[4096];
 	uint32_t bands[MOST_BANDS], at = 0;
-	char list[2048], target[4096];
+	char list[2048], lane_list[2048], target[8192];
 	size_t bytes;
 	int result;
 
 	uint32_t band_count = list_bands(view, bands, list);
-	snprintf(target, sizeof target, "slices?bands=%s&from=%" PRId64 "&to=%" PRId64 "&pixels=%u",
-		 list, from_ns - view->origin_ns, to_ns - view->origin_ns, pixel_count);
+	list_lanes(lanes, band_count, lane_list);
+	snprintf(target, sizeof target,
+		 "slices?bands=%s%s&from=%" PRId64 "&to=%" PRId64 "&pixels=%u", list, lane_list,
+		 from_ns - view->origin_ns, to_ns - view->origin_ns, pixel_count);
 	char *answer = ask(view, target, &bytes, &result);
 	assert_non_null(answer);
 	const uint32_t *head = (const void *)answer;
@@ -312,10 +345,17 @@ static void check_view(struct mr_view *view, int64_t from_ns, int64_t to_ns, uin
 	json_t *texts = json_loadb(next, head[2], 0, NULL);
 	assert_non_null(texts);
 	for (uint32_t i = 0; i < band_count; i++)
-		at += check_band(view, bands[i], &pixels, parts + at, head[1] - at, texts);
+		at += check_band(view, bands[i], lanes ? lanes : UINT32_MAX, &pixels, parts + at,
+				 head[1] - at, texts);
 	assert_int_equal(at, head[1]);
 	json_decref(texts);
 	free(answer);
+}
+
+static void check_view(struct mr_view *view, int64_t from_ns, int64_t to_ns, uint32_t pixel_count)
+{
+	check_lanes(view, from_ns, to_ns, pixel_count, 0);
+	check_lanes(view, from_ns, to_ns, pixel_count, 1 + (uint32_t)random_below(5));
 }
 
 static void test_all_views(void **state)
@@ -335,6 +375,36 @@ static void test_all_views(void **state)
 
 			check_view(view, from_ns, from_ns + 1 + random_below(SPAN_NS >> (i % 8)),
 				   1 + (uint32_t)random_below(i % 2 ? 20 : 2000));
+		}
+		view_end(model, view);
+	}
+}
+
+static uint32_t most_lanes(const struct mr_view *view)
+{
+	uint32_t lanes = 0;
+
+	for (uint32_t i = 0; i < view->bands.list.count; i++)
+		lanes = mr_max(lanes, view->bands.list.items[i].lanes);
+	return lanes;
+}
+
+static void test_crowd(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct mr_model *model = make_crowd(seed);
+		struct mr_view *view = view_start(model, -100, 2 * SPAN_NS);
+
+		assert_int_equal(most_lanes(view), MR_DETAIL_LANES);
+		check_view(view, -100, 2 * SPAN_NS, 1);
+		check_view(view, -100, 2 * SPAN_NS, 1500);
+		for (uint32_t i = 0; i < 8; i++) {
+			int64_t from_ns = random_below(SPAN_NS) - 50;
+
+			check_lanes(view, from_ns, from_ns + 1 + random_below(SPAN_NS >> (i % 8)),
+				    1 + (uint32_t)random_below(i % 2 ? 20 : 300),
+				    i % 3 ? 1 + (uint32_t)random_below(MR_DETAIL_LANES) : 0);
 		}
 		view_end(model, view);
 	}
@@ -365,6 +435,10 @@ static void test_refused(void **state)
 		"slices?bands=-1&from=0&to=1&pixels=1",
 		"slices?from=0&to=1&pixels=1",
 		"slices?bands=0,&from=0&to=1&pixels=1",
+		"slices?bands=0&lanes=0&from=0&to=1&pixels=1",
+		"slices?bands=0&lanes=257&from=0&to=1&pixels=1",
+		"slices?bands=0&lanes=1,1&from=0&to=1&pixels=1",
+		"slices?bands=0,1&lanes=1&from=0&to=1&pixels=1",
 		"series?bands=0&from=0&to=1&pixels=1",
 		"slices?bands=0&to=1&pixels=1",
 		"slices?bands=0&from=1e3&to=5000&pixels=10",
@@ -386,6 +460,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_views),
+		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_one_slice),
 		cmocka_unit_test(test_refused),
 	};

@@ -10,6 +10,10 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
+enum {
+	RESOURCE = 20, /* TF_RESOURCE: a variable, an iterator ... */
+};
+
 typedef void execute_function(void *operation, void **results, int *result_count, void *status);
 
 static struct {
@@ -18,6 +22,9 @@ static struct {
 	const char *(*name)(void *operation, void *status);
 	const char *(*requested)(void *operation, void *status);
 	const char *(*device)(void *tensor, void *status);
+	int (*input_count)(void *operation, void *status); /* NULL, as the next two: not known */
+	void *(*input)(void *operation, int index, void *status);
+	int (*data_type)(void *tensor);
 	void *(*new_status)(void);
 	void (*delete_status)(void *status);
 	int (*code)(void *status);
@@ -30,6 +37,9 @@ static execute_function *prepare(void)
 	original.requested = (const char *(*)(void *, void *))mr_symbol_find("TFE_OpGetDevice");
 	original.device =
 		(const char *(*)(void *, void *))mr_symbol_find("TFE_TensorHandleDeviceName");
+	original.input_count = (int (*)(void *, void *))mr_symbol_find("TFE_OpGetFlatInputCount");
+	original.input = (void *(*)(void *, int, void *))mr_symbol_find("TFE_OpGetFlatInput");
+	original.data_type = (int (*)(void *))mr_symbol_find("TFE_TensorHandleDataType");
 	original.new_status = (void *(*)(void))mr_symbol_find("TF_NewStatus");
 	original.delete_status = (void (*)(void *))mr_symbol_find("TF_DeleteStatus");
 	original.code = (int (*)(void *))mr_symbol_find("TF_GetCode");
@@ -45,16 +55,61 @@ static uint32_t intern(const char *text)
 	return text ? mr_define_string(text) : 0;
 }
 
-static uint32_t device_of(void *const *results, const int *result_count, void *status)
+/* Is one of the inputs a resource? Types are known also of inputs that are yet to be computed. */
+static bool uses_resource(void *operation, void *own_status)
 {
-	bool has_result = original.code(status) == 0 && results && result_count &&
-			  *result_count > 0 && results[0];
-	void *own_status = has_result ? original.new_status() : NULL;
-	if (!own_status)
-		return 0;
-	uint32_t device = intern(original.device(results[0], own_status));
+	if (!original.input_count || !original.input || !original.data_type)
+		return false;
+	int count = original.input_count(operation, own_status);
+	for (int i = 0; i < count; i++) {
+		void *input = original.input(operation, i, own_status);
+		if (input && original.data_type(input) == RESOURCE)
+			return true;
+	}
+	return false;
+}
+
+/* Functions are named like that, operations are not. */
+static bool is_function(const char *name)
+{
+	return name && strncmp(name, "__", 2) == 0;
+}
+
+/* An operation as it is before it is executed. */
+struct asked {
+	uint32_t name;
+	uint32_t requested;
+	bool is_pinned; /* it has no results, and is executed where its resource is */
+};
+
+static struct asked ask(void *operation, const int *result_count)
+{
+	void *own_status = original.new_status();
+	const char *name = original.name(operation, own_status);
+	struct asked asked = {
+		.name = intern(name),
+		.requested = intern(original.requested(operation, own_status)),
+		.is_pinned = result_count && *result_count == 0 && !is_function(name) &&
+			     uses_resource(operation, own_status),
+	};
 	original.delete_status(own_status);
-	return device;
+	return asked;
+}
+
+/* Where its first result is. If there is none: operations on a resource have then the device of that, whatever the
+ * program asked for; of others the device is known only if TensorFlow has set another. */
+static uint32_t device_of(void *operation, const struct asked *asked, void *const *results,
+			  const int *result_count, void *status)
+{
+	bool is_ok = original.code(status) == 0;
+	bool has_result = is_ok && results && result_count && *result_count > 0 && results[0];
+	void *own_status = original.new_status();
+	uint32_t device = intern(has_result ? original.device(results[0], own_status)
+					    : original.requested(operation, own_status));
+	original.delete_status(own_status);
+	if (has_result || (is_ok && asked->is_pinned) || device != asked->requested)
+		return device;
+	return 0;
 }
 
 /* A step is an execution of a function. */
@@ -63,11 +118,11 @@ static void count_step(void *operation)
 	void *own_status = original.new_status();
 	const char *name = original.name(operation, own_status);
 	uint64_t key = 0;
-	bool is_function = name && strncmp(name, "__", 2) == 0;
-	for (const char *at = name; is_function && *at; at++)
+	bool is_step = is_function(name);
+	for (const char *at = name; is_step && *at; at++)
 		key = key * 31 + (uint8_t)*at;
 	original.delete_status(own_status);
-	if (is_function)
+	if (is_step)
 		mr_steps_count(key);
 }
 
@@ -84,15 +139,12 @@ void TFE_Execute(void *operation, void **results, int *result_count, void *statu
 		execute(operation, results, result_count, status);
 		return;
 	}
-	/* The operation may be gone when it returns, and names are its own. */
-	void *own_status = original.new_status();
-	uint32_t name = intern(original.name(operation, own_status));
-	uint32_t requested = intern(original.requested(operation, own_status));
-	original.delete_status(own_status);
+	const struct asked asked = ask(operation, result_count);
 	uint64_t start = mr_ticks_now();
 	execute(operation, results, result_count, status);
+	/* Before the time is taken: counted back from the event, the call must begin where it did. */
+	uint32_t device = device_of(operation, &asked, results, result_count, status);
 	uint64_t duration = mr_min(mr_ticks_now() - start, MR_U48_MAX);
-	mr_emit(eager_operation, .name = name, .requested = requested,
-		.device = device_of(results, result_count, status),
+	mr_emit(eager_operation, .name = asked.name, .requested = asked.requested, .device = device,
 		.duration_ticks = mr_u48_from(duration));
 }

@@ -5,6 +5,7 @@
  *     traceme.c     its own tracing (TraceMe): every operation, executor run, iterator ... as it ends
  *     watcher.c     its activity watcher: device and inputs of each node, while the graph is being discovered
  *     eager.c       operations that the program executes one by one, with their actual devices
+ *     executor.c    the same where they are asynchronous: executed later, by a thread of TensorFlow's
  *     session.c     runs of sessions, which count as steps
  *     allocator.c   memory of the CPU allocator
  *
@@ -68,6 +69,9 @@ void mr_tensorflow_note_missing(void);
 
 /* Something is met for the first time: the watcher looks on for a while. (watcher.c) */
 void mr_watcher_wake(void);
+
+/* Can be seen when asynchronous operations are executed? (executor.c) */
+bool mr_executor_is_seen(void);
 
 /* The watcher was given up: a layout that is not known, or reading memory is forbidden. (watcher.c) */
 bool mr_watcher_is_lost(void);

@@ -357,7 +357,12 @@ void mr_tensorflow_note_missing(void)
 	if (mr_symbol_find("PyInit__pywrap_traceme") &&
 	    !mr_symbol_find("_ZN3xla8profiler15traceme_enabledE"))
 		mr_define_event(MR_EVENT_hook_missing, NULL, 0,
-				"traceme_enabled: annotations made in Python are not traced");
+				"traceme_enabled: annotations made in Python are not traced, but "
+				"while the program's own profiler runs");
+	if (!mr_executor_is_seen())
+		mr_define_event(MR_EVENT_hook_missing, NULL, 0,
+				"EagerExecutor::RunItem: when asynchronous eager operations are "
+				"executed is not known");
 	if (mr_watcher_is_lost())
 		mr_define_event(
 			MR_EVENT_hook_missing, NULL, 0,

@@ -51,6 +51,33 @@ def eager():
     show(tf.reduce_sum(value))
 
 
+def asynchronous():
+    tf.config.experimental.set_synchronous_execution(False)
+    total = tf.Variable(tf.zeros([300, 300]))
+
+    @tf.function
+    def add(value):
+        total.assign_add(tf.matmul(value, value, name="product"))
+        return tf.reduce_sum(total)
+
+    value = tf.eye(300)
+    for _ in range(10):
+        value = tf.matmul(value, value)
+    for _ in range(12):
+        result = add(value)
+    show(result)
+
+
+def compiled():
+    @tf.function(jit_compile=True)
+    def squared(value):
+        return tf.nn.relu(value @ value) + 1.0
+
+    for _ in range(11):
+        result = squared(tf.eye(8))
+    show(result[0][0])
+
+
 def control_flow():
     @tf.function
     def loop(count):
@@ -128,6 +155,18 @@ def session():
     show(result[0][0])
 
 
+def sessions():
+    """Every third run asks for something else; each is fed one row more than the one before."""
+    tf.compat.v1.disable_eager_execution()
+    fed = tf.compat.v1.placeholder(tf.float32, [None, 4])
+    product = tf.matmul(fed, tf.ones([4, 2]), name="product")
+    total = tf.reduce_sum(product)
+    with tf.compat.v1.Session() as opened:
+        for i in range(12):
+            result = opened.run(total if i % 3 == 2 else product, {fed: [[1.0] * 4] * (i + 1)})
+    show(result)
+
+
 def annotations():
     step = make_step()
     for i in range(5):
@@ -147,6 +186,8 @@ def exception():
         check(tf.constant(-2.0))
     except tf.errors.InvalidArgumentError:
         print("refused", flush=True)
+    tf.Variable(1.0).assign(2.0)
+    next(iter(tf.data.Dataset.range(1)))
 
 
 def interrupt():

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,6 +104,59 @@ struct operation {
 
 static int executed;
 
+/* ---- executors: a queue of one ---------------------------------------------------------------------------- */
+
+struct item {
+	const void *vtable;
+	uint64_t references, id;
+	void *node;
+};
+
+const void *const item_vtable[3] NAMED("_ZTVN10tensorflow13EagerExecutor8NodeItemE") = {NULL};
+void *add(void *status, void *executor, void **node)
+	NAMED("_ZN10tensorflow13EagerExecutor12AddOrExecuteESt10unique_ptrINS_"
+	      "9EagerNodeESt14default_deleteIS2_EE");
+void *run_item(void *status, void *executor, struct item **item, bool from_queue)
+	NAMED("_ZN10tensorflow13EagerExecutor7RunItemEN3tsl4core11RefCountPtrINS0_8NodeItemEEEb");
+void *move(void *status, void *executor, struct item **item, bool from_queue)
+	NAMED("_ZN10tensorflow13EagerExecutor16MoveToUnfinishedEN3tsl4core11RefCountPtrINS0_"
+	      "8NodeItemEEEb");
+
+static bool is_asynchronous, is_far, is_unknown_item;
+static struct item queued;
+
+void *add(void *status, void *executor, void **node)
+{
+	(void)executor;
+	queued = (struct item){is_unknown_item ? (const void *)&queued : item_vtable + 2, 1, 7,
+			       *node};
+	return status;
+}
+
+void *run_item(void *status, void *executor, struct item **item, bool from_queue)
+{
+	if (is_far)
+		move(status, executor, item, from_queue);
+	executed += *(int *)(*item)->node;
+	return status;
+}
+
+void *move(void *status, void *executor, struct item **item, bool from_queue)
+{
+	(void)executor, (void)item, (void)from_queue;
+	return status;
+}
+
+static void *run_queue(void *unused)
+{
+	struct item *item = &queued;
+	void *status = NULL;
+	(void)unused;
+	return run_item(&status, NULL, &item, true) == &status ? &queued : NULL;
+}
+
+/* ---- operations by themselves ----------------------------------------------------------------------------- */
+
 const char *TF_Version(void);
 void *TF_NewStatus(void);
 void TF_DeleteStatus(void *status);
@@ -153,7 +207,14 @@ const char *TFE_TensorHandleDeviceName(void *tensor, void *status)
 void TFE_Execute(struct operation *operation, void **results, int *count, void *status)
 {
 	(void)operation, (void)status;
-	executed++;
+	if (is_asynchronous) {
+		static int work = 1;
+		void *node = &work, *own_status = NULL;
+		if (add(&own_status, NULL, &node) != &own_status)
+			abort();
+	} else {
+		executed++;
+	}
 	*count = 1;
 	results[0] = "/device:CPU:0";
 }
@@ -301,6 +362,20 @@ static void play_nodes(void)
 }
 
 /* The watcher sleeps when there is nothing new, though an iterator has new names all the time, and wakes again. */
+static void play_asynchronous(const char *scene)
+{
+	pthread_t executor;
+	void *result;
+	is_asynchronous = true;
+	is_far = strcmp(scene, "far") == 0;
+	is_unknown_item = strcmp(scene, "unknown_item") == 0;
+	trace("SomeScope", strlen("SomeScope"));
+	execute("Later");
+	if (pthread_create(&executor, NULL, run_queue, NULL) != 0 ||
+	    pthread_join(executor, &result) != 0 || !result)
+		abort();
+}
+
 static void play_quiet(void)
 {
 	char text[40];
@@ -378,6 +453,9 @@ void play(const char *scene)
 		play_profile();
 	else if (strcmp(scene, "quiet") == 0)
 		play_quiet();
+	else if (strcmp(scene, "later") == 0 || strcmp(scene, "far") == 0 ||
+		 strcmp(scene, "unknown_item") == 0)
+		play_asynchronous(scene);
 	else if (strcmp(scene, "fork") != 0)
 		play_all();
 	else if (fork() == 0) {
