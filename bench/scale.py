@@ -2,6 +2,7 @@
 """Large traces: loading and all analyses, opening them again, and looking at them from afar and in the viewer.
 bench/README.md explains it."""
 
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ MOST_RUNS = 5  # of ten seconds each
 SLICES = 100 * MILLION
 VIEWED = 12 * MILLION  # events, of which 10 million are slices
 DEPTHS = 1, 8
+CROWD = 30000, 300  # slices of a track, and how many of them overlap
 LAYOUTS = {5000: 0.1, 50000: 1}  # nodes: seconds
 
 
@@ -75,6 +77,26 @@ def detail(context, _):
     return rows
 
 
+def write_crowd(path):
+    """A trace of a queue on which more runs at a time than a band has lanes."""
+    count, depth = CROWD
+    path.write_text(json.dumps([{"ph": "X", "cat": "kernel", "name": f"kernel {i % 60}", "ts": 10 * i,
+                                 "dur": 10 * depth + i % 7, "pid": 0, "tid": 7,
+                                 "args": {"device": 0, "stream": 7, "correlation": 1 + i}} for i in range(count)]))
+
+
+def crowd(context):
+    """The slowest zoom of such a trace, run by run."""
+    trace = context.work / "crowd.json"
+    write_crowd(trace)
+    slowest = []
+    for _ in range(min(context.pairs, MOST_RUNS)):
+        output = run([context.program("view"), trace])
+        slowest.append(max(float(each) / 1000 for each in re.findall(r"([\d.]+) ms", output)))
+    trace.unlink()
+    return slowest
+
+
 def view(context, _):
     trace = context.work / "view.mill"
     run([context.program("big_trace"), VIEWED, trace])
@@ -89,7 +111,8 @@ def view(context, _):
     shutil.rmtree(trace)
     return [judged("view of 10^7 slices, index saved, until it answers", "s", 1, opened),
             judged("a screen of it, any zoom", "s", 0.01, screens),
-            judged("a screen of it, slowest zoom", "s", 0.02, slowest)]
+            judged("a screen of it, slowest zoom", "s", 0.02, slowest),
+            judged("a screen of 256 lanes of one track, slowest zoom", "s", 0.01, crowd(context))]
 
 
 def layout(context, _):

@@ -2,7 +2,7 @@
  *
  * view TRACE: what the viewer's server does to show a screen of it: 30 bands on 1 500 pixels. Prints seconds from
  * nothing to the first answers, then for each zoom the median milliseconds (CPU time) of an answer, and at last
- * that over random zooms.
+ * that over random zooms. All lanes of the bands are asked for, which is more than the page shows at first.
  */
 #include <math.h>
 #include <stdio.h>

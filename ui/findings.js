@@ -19,9 +19,9 @@ import {createTable} from "./table.js";
  *
  * @typedef {object} Evidence
  * @property {string} what
- * @property {number} pid
- * @property {number} tid 0: a queue of a device
- * @property {number} track
+ * @property {number | null} pid null, as the next two: it is not known where
+ * @property {number | null} tid 0: a queue of a device
+ * @property {number | null} track
  * @property {number | bigint} start_ns
  * @property {number} duration_ns
  *
@@ -67,18 +67,37 @@ import {createTable} from "./table.js";
 /** @type {WeakMap<import("./api.js").Api, Promise<Report>>} */
 const reports = new WeakMap();
 
+/** Of each table; tables.js asks for the others of the one that is shown. */
+const FIRST_ROWS = 100;
+const MORE_ROWS = 5000;
+
 /**
- * The report of the whole trace, asked for once.
+ * The report of the whole trace, asked for once: the first rows of each table.
  * @param {import("./api.js").Api} api
  */
 export function loadReport(api) {
 	let report = reports.get(api);
 	if (!report) {
-		report = api.json("report");
+		report = api.json("report", {rows: FIRST_ROWS});
 		reports.set(api, report);
 		report.catch(() => reports.delete(api));
 	}
 	return report;
+}
+
+/**
+ * Some more rows of a table, if it lacks any.
+ * @param {import("./api.js").Api} api
+ * @param {string} id as in "idle.by_all"
+ * @param {Table} table
+ */
+export async function loadRows(api, id, table) {
+	const first = table.rows.length;
+	const {rows} = await api.json("report", {table: id, first, rows: MORE_ROWS});
+	if (table.rows.length !== first)
+		return; /* somebody else has been faster */
+	table.rows = table.rows.concat(rows);
+	table.left_out = rows.length === 0 ? 0 : Math.max((table.left_out ?? 0) - rows.length, 0);
 }
 
 /**
@@ -132,8 +151,8 @@ export function sentenceList(sentences) {
 export function evidenceList(report, evidence, links) {
 	return element("ul", {class: "evidence"}, ...evidence.map((each) => {
 		const at = nanosecondsBetween(report.first_ns, each.start_ns);
-		const where = each.tid ? `thread ${each.tid}` : `process ${each.pid}`;
-		const text = `${duration(each.duration_ns)} at ${(at / 1e9).toFixed(9)} s in ${where}: ${each.what}`;
+		const where = each.tid ? ` in thread ${each.tid}` : each.pid === null ? "" : ` in process ${each.pid}`;
+		const text = `${duration(each.duration_ns)} at ${(at / 1e9).toFixed(9)} s${where}: ${each.what}`;
 		return element("li", {}, links
 			? element("button", {class: "link", title: "Show on the timeline",
 				click: () => links.showEvidence(at, each)}, text)

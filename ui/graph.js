@@ -26,6 +26,8 @@ import {onThemeChange} from "./theme.js";
  * @typedef {import("./graph/picture.js").Item} Item
  */
 
+const PATIENCE_MS = 120; /* while somebody types */
+const EMPTY = new Picture({nodes: [], edges: []});
 const NOTHING_OPENED = {opened: null, closed: null, unfolded: null, at: null};
 
 /** @param {string | undefined} text */
@@ -69,8 +71,11 @@ class GraphView {
 		this.current = null;
 		/** @type {Item | null} */
 		this.hovered = null;
-		/** @type {Set<Item>} */
-		this.matches = new Set();
+		/** @type {import("./graph/picture.js").Found[]} */
+		this.found = [];
+		this.foundFor = "";
+		this.findTimer = 0;
+		this.matches = EMPTY.whereFound([]);
 		this.asked = "";
 		this.shownSelection = "";
 		this.isShown = false;
@@ -83,7 +88,10 @@ class GraphView {
 			paint: (paint) => this.store.update({options: {paint}}),
 			fit: () => this.fit(),
 			reset: () => this.store.update({options: NOTHING_OPENED}),
-			find: () => this.#find(),
+			find: () => {
+				window.clearTimeout(this.findTimer);
+				this.findTimer = window.setTimeout(() => this.#find(), PATIENCE_MS);
+			},
 			goToNextMatch: () => this.#goToNextMatch(),
 		});
 		this.element = this.parts.element;
@@ -354,16 +362,36 @@ class GraphView {
 		this.redraw();
 	}
 
-	#find() {
-		const found = this.picture?.matching(this.parts.finder.value) ?? [];
-		this.matches = new Set(found);
-		this.parts.found.textContent = this.parts.finder.value.trim() ? `${count(found.length)} shown` : "";
+	/** Asks the server what is called so, unless it has said it: most may be in closed scopes. */
+	async #find() {
+		window.clearTimeout(this.findTimer);
+		const text = this.parts.finder.value.trim();
+		const graph = this.picture?.graph;
+		const asked = text && graph ? `${graph} ${text}` : "";
+		if (asked !== this.foundFor) {
+			this.foundFor = asked;
+			const answer = asked ? await this.context.api.json("graph_find", {graph, text}).catch(() => null) : null;
+			if (this.foundFor !== asked)
+				return;
+			this.found = answer?.nodes ?? [];
+		}
+		this.matches = (this.picture ?? EMPTY).whereFound(this.found);
+		const {shown, hidden} = this.matches;
+		this.parts.found.textContent = !asked ? "" : this.found.length === 0 ? "nothing is called so" :
+			`${count(shown.length)} shown` + (hidden.length > 0 ? `, ${count(hidden.length)} in closed boxes` : "");
 		this.redraw();
 	}
 
-	#goToNextMatch() {
-		const found = [...this.matches];
-		const next = found[(found.indexOf(/** @type {Item} */ (this.current)) + 1) % found.length];
+	/** Those that are shown first; then the next one is opened. */
+	async #goToNextMatch() {
+		await this.#find();
+		const {shown, hidden} = this.matches;
+		const index = shown.indexOf(/** @type {Item} */ (this.current)) + 1;
+		if (index === shown.length && hidden.length > 0) {
+			this.store.select(nodeSelection(hidden[0].node));
+			return;
+		}
+		const next = shown[index % shown.length];
 		if (next) {
 			this.#chooseItem(next);
 			this.camera.reveal(next);

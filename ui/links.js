@@ -7,8 +7,9 @@ import {labelSelection, nodeSelection, rowSelection} from "./state.js";
 /**
  * What a page without a server cannot do.
  * @typedef {object} Links
- * @property {(at: number, evidence: {track: number, duration_ns: number}) => Promise<void>} showEvidence
- * @property {(table: "idle" | "path", cause: string) => Promise<void>} showCause the longest piece of a cause
+ * @property {(at: number, evidence: {track: number | null, duration_ns: number}) => Promise<void>} showEvidence
+ * @property {(table: "idle" | "path", cause: string) => Promise<void>} showCause where it is longest: the gap that has
+ *     most of it, or a piece of the critical path
  * @property {(finding: string, table: string) => void} showTable
  * @property {(name: string, tables: string[]) => Promise<any>} findName what has exactly this name, or null
  * @property {(found: any) => void} selectName what findName() has found
@@ -43,14 +44,18 @@ export function createLinks({api, store, trace}) {
 	return {
 		async showEvidence(at, {track, duration_ns}) {
 			const window = store.windowAround(at, at + duration_ns);
-			const found = await orNull(api.json("at", {track, from: at, duration: duration_ns}));
+			const place = track === null ? {} : {track};
+			const found = await orNull(api.json("at", {...place, from: at, duration: duration_ns}));
 			store.select(found ? rowSelection(found.table, found.row) : "", {view: "timeline", ...window});
 		},
 
 		async showCause(table, cause) {
 			const label = trace.enumerations.causes.indexOf(cause);
 			const answer = label < 0 ? null : await orNull(api.json("label", {table, label}));
-			if (answer?.longest)
+			if (answer?.gap)
+				store.select(rowSelection(table, answer.gap.row),
+					{view: "timeline", ...store.windowAround(answer.gap.from, answer.gap.to)});
+			else if (answer?.longest)
 				await showRow(answer.longest.table, answer.longest.row);
 			else
 				store.update({view: "timeline"}, "push");
@@ -69,6 +74,8 @@ export function createLinks({api, store, trace}) {
 		selectName(found) {
 			if (found.table === "node_executions" && found.node !== null && found.node !== undefined)
 				store.select(nodeSelection(found.node));
+			else if (found.label === null) /* a file: the first call that is about it */
+				store.select(rowSelection(found.first.table, found.first.row));
 			else
 				store.select(labelSelection(found.table, found.label));
 		},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Memory: how much of each device and allocator was in use over time, in the same window as the timeline, and which
- * operations had allocated what was live at a moment. What a framework tells of lies inside what it got from the
- * runtime: the two are shown beside each other and never added.
+ * Memory: how much each process had in use on each device and of each allocator over time, in the same window as the
+ * timeline, and which operations had allocated what was live at a moment. What a framework tells of lies inside what it
+ * got from the runtime: the two are shown beside each other and never added.
  */
 
 import {drawing, element, problem, replaceContent} from "./dom.js";
@@ -15,6 +15,7 @@ import {panned, zoomed} from "./timeline/viewport.js";
 /**
  * @typedef {object} Series
  * @property {number} band
+ * @property {number} pid
  * @property {string | null} device
  * @property {string} title
  * @property {string} teller
@@ -51,9 +52,9 @@ class Memory {
 		const key = (/** @type {string[]} */ keys, /** @type {string} */ about, /** @type {() => void} */ run) =>
 			({keys, about, view: "memory", run});
 		context.keys.add(
-			key(["w", "+"], "zoom in", () => this.#zoom(0.5)), key(["s", "-"], "zoom out", () => this.#zoom(2)),
+			key(["w", "+", "="], "zoom in", () => this.#zoom(0.5)), key(["s", "-"], "zoom out", () => this.#zoom(2)),
 			key(["a"], "earlier", () => this.#pan(-STEP)), key(["d"], "later", () => this.#pan(STEP)),
-			key(["f"], "all of the trace", () => this.#showAll()),
+			key(["f", "0", "Home"], "all of the trace", () => this.#showAll()),
 			key(["ArrowLeft"], "the moment before", () => this.#moveMoment(-1)),
 			key(["ArrowRight"], "the moment after", () => this.#moveMoment(1)));
 		context.keys.addGestures({gesture: "click", about: "what is live then", view: "memory"},

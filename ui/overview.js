@@ -31,7 +31,7 @@ function linkOrText(text, title, run) {
 	return run ? element("button", {class: "link", title, click: run}, text) : element("span", {title}, text);
 }
 
-/** @param {Report} report */
+/** @param {Omit<Report, "devices" | "critical_path" | "findings">} report what ran, of a report */
 function facts(report) {
 	const started = Number(report.started_realtime_ns);
 	const date = new Date(started / 1e6).toLocaleString("en-GB", {dateStyle: "long", timeStyle: "medium"});
@@ -168,17 +168,32 @@ function deviceSection(device, row, links) {
 }
 
 /**
+ * Of what the critical path is, which is not quite how long the program ran.
+ * @param {Report} report
+ * @param {number} span
+ */
+function pathSpan({wall_ns, window}, span) {
+	const [traced, ran] = [duration(span), duration(wall_ns)];
+	if (window.part || traced === ran)
+		return `What the end of these ${traced} waited for.`;
+	return `What the end of the trace waited for. The trace is ${traced} long, from its first record to its last; ` +
+		`the program ran for ${ran}` +
+		(span > wall_ns ? ": the rest is what came before it and after it." : ", of which this is a part.");
+}
+
+/**
  * What the end of the run waited for.
  * @param {Report} report
  * @param {Links | null} links
  */
-function criticalPath({critical_path}, links) {
+function criticalPath(report, links) {
+	const {critical_path} = report;
 	if (!critical_path || critical_path.span_ns === 0)
 		return null;
 	const parts = causeParts(critical_path.shares, (cause) => links && (() => { links.showCause("path", cause); }));
 	return element("section", {},
 		element("h2", {}, "Critical path"),
-		element("p", {class: "quiet"}, `What the end of these ${duration(critical_path.span_ns)} waited for.`),
+		element("p", {class: "quiet"}, pathSpan(report, critical_path.span_ns)),
 		breakdown("What the critical path consists of", parts, critical_path.span_ns));
 }
 
@@ -231,7 +246,7 @@ export function renderOverview(report, links) {
  * What is known before the analyses have ended, and how far they are.
  * @param {import("./main.js").Context} context
  */
-function createWaiting({api, trace: {command, path, health: known}}) {
+function createWaiting({api, trace: {summary, command, path, health: known}}) {
 	const said = element("p", {role: "status"}, "Analysing the trace …");
 	const bar = element("progress", {"aria-label": "Analysing the trace"});
 	const began = performance.now();
@@ -245,7 +260,8 @@ function createWaiting({api, trace: {command, path, health: known}}) {
 	}, 1000);
 	const sentences = (known?.sentences ?? []).map((/** @type {string} */ text) => ({severity: known.severity, text}));
 	return {
-		element: element("div", {class: "page overview"}, element("h1", {}, command ?? path),
+		element: element("div", {class: "page overview"},
+			element("header", {}, element("h1", {}, command ?? path), facts(summary)),
 			known && health({severity: known.severity, sentences}),
 			said, bar),
 		stop: () => window.clearInterval(timer),

@@ -6,10 +6,12 @@
 
 import {element, replaceContent} from "./dom.js";
 import {count, duration} from "./format.js";
+import {nameElement} from "./names.js";
 import {labelSelection, nodeSelection, rowSelection} from "./state.js";
 
 const RESULTS = 30;
 const PATIENCE_MS = 120;
+const TAIL = 36; /* characters at the end of a name that are seen */
 
 /**
  * @param {import("./main.js").Context} context
@@ -76,7 +78,8 @@ export function createSearch({api, store}) {
 				event.preventDefault();
 				choose(result);
 			},
-		}, element("span", {class: "search-text"}, result.text), element("span", {class: "quiet"}, about));
+		}, element("span", {class: "search-text", title: result.text}, nameElement(result.text, TAIL)),
+		element("span", {class: "quiet"}, about));
 	}
 
 	async function ask() {

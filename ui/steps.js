@@ -143,10 +143,13 @@ class Steps {
 		return found?.title ?? `track ${track}`;
 	}
 
-	/** The step that is chosen: the one that is selected, if one is. */
+	/** The step that is chosen: the one that is selected, or that what is selected belongs to. */
 	#chosen() {
-		const {select} = this.context.store.state;
-		return this.all.find(({row}) => rowSelection("steps", row) === select) ?? null;
+		const {state: {select}, selected} = this.context.store;
+		const link = selected?.kind === "row" ? selected.answer.fields.find((/** @type {any} */ field) =>
+			field.link?.table === "steps")?.link : null;
+		return this.all.find(({row}) => rowSelection("steps", row) === select) ??
+			this.all.find(({row}) => row === link?.row) ?? null;
 	}
 
 	#follow() {

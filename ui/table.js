@@ -12,6 +12,8 @@
 
 import {drawing, element, replaceContent} from "./dom.js";
 import {count, percent, quantity} from "./format.js";
+import {nameElement} from "./names.js";
+import {orderBy, sumOf, toCsv} from "./table_rows.js";
 
 /**
  * @typedef {Record<string, string | number | bigint | null>} Row
@@ -30,8 +32,19 @@ import {count, percent, quantity} from "./format.js";
  * @property {Column[]} columns
  * @property {Row[]} rows
  * @property {number} [leftOut] rows there are beyond these
+ * @property {() => Promise<void>} [complete] sees to it that extend() has been called with all of them
  * @property {(row: Row) => void} [choose] makes rows be chosen, by click and by Enter
  * @property {(row: Row) => boolean} [isChosen]
+ * @property {Arrangement} [arrangement] at first
+ * @property {(arrangement: Arrangement) => void} [arranged] by the user
+ *
+ * What the filter looks at: null until it does.
+ * @typedef {{row: Row, text: string | null}} Entry
+ *
+ * What the user has made of the rows.
+ * @typedef {object} Arrangement
+ * @property {string} filter
+ * @property {string} sort key of a column, with a - before it if the largest come first; "": as they are
  */
 
 const VIRTUAL_ROWS = 500;
@@ -39,6 +52,8 @@ const ROW_PX = 27;
 const SPARE_ROWS = 10;
 const FILTER_ROWS = 5;
 const PRINTED_ROWS = 25;
+const FIRST_TAIL = 24; /* the first column has most room for names */
+const TAIL = 12;
 
 /** @param {Column} column */
 const isName = (column) => column.unit === "text" || column.unit === "number";
@@ -59,45 +74,6 @@ function shownColumns(columns, rows) {
 }
 
 /**
- * Rows in the order of a column; what is not known comes last.
- * @param {Row[]} rows
- * @param {string} key
- * @param {boolean} isDescending
- */
-export function sortRows(rows, key, isDescending) {
-	const sign = isDescending ? -1 : 1;
-	return [...rows].sort((left, right) => {
-		const [a, b] = [left[key], right[key]];
-		if (a === null || b === null)
-			return a === b ? 0 : a === null ? 1 : -1;
-		if (typeof a === "string" && typeof b === "string")
-			return sign * a.localeCompare(b, "en", {numeric: true});
-		return a < b ? -sign : a > b ? sign : 0;
-	});
-}
-
-/**
- * CSV as RFC 4180 has it: exact integers, texts quoted where they must be.
- * @param {Column[]} columns
- * @param {Row[]} rows
- */
-export function toCsv(columns, rows) {
-	const cell = (/** @type {string} */ text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-	const lines = [columns.map(({key}) => key),
-		...rows.map((row) => columns.map(({key}) => row[key]?.toString() ?? ""))];
-	return lines.map((line) => line.map(cell).join(",") + "\r\n").join("");
-}
-
-/**
- * @param {Row[]} rows
- * @param {string} key
- */
-function sumOf(rows, key) {
-	const sum = rows.reduce((total, row) => total + BigInt(row[key] ?? 0), 0n);
-	return Number.isSafeInteger(Number(sum)) ? Number(sum) : sum;
-}
-
-/**
  * A bar of a part of a whole.
  * @param {number} part
  * @param {number} whole
@@ -112,15 +88,15 @@ function shareBar(part, whole) {
  * The cells of one column: a part of a whole has its share beside it.
  * @param {Column} column
  * @param {number | bigint | string | null} value
+ * @param {boolean} [isFirst]
  */
-function cellsOf({unit, whole, is_difference}, value) {
+function cellsOf({unit, whole, is_difference}, value, isFirst = false) {
 	const text = quantity(value, unit);
 	if (is_difference)
 		return [element("td", {class: `number ${Number(value) > 0 ? "more" : "less"}`},
 			Number(value) > 0 ? `+${text}` : text)];
 	if (unit === "text")
-		return [element("td", {class: text.includes("/") ? "text path" : "text", title: text},
-			element("bdi", {dir: "ltr"}, text))];
+		return [element("td", {class: "text", title: text}, nameElement(text, isFirst ? FIRST_TAIL : TAIL))];
 	const exact = value === null ? "not known" : `${count(/** @type {number} */ (value))} ${unit}`;
 	const cells = [element("td", {class: "number", title: exact}, text)];
 	if (whole !== undefined)
@@ -164,26 +140,46 @@ class Table {
 		this.sortKey = "";
 		this.isDescending = false;
 		this.filter = "";
+		this.field = element("input", {type: "search"});
+		/** What the options say, which may name a column that is not there. */
+		this.given = {filter: "", sort: ""};
 		/**
 		 * Those the filter leaves, sorted.
 		 * @type {Row[]}
 		 */
 		this.rows = options.rows;
+		/**
+		 * All of them, with what the filter looks at.
+		 * @type {Entry[]}
+		 */
+		this.entries = options.rows.map((row) => ({row, text: null}));
+		/**
+		 * The same in another order.
+		 * @type {{entries: Entry[], by: string}}
+		 */
+		this.sorted = {entries: this.entries, by: ""};
 		this.active = 0;
+		this.isRevealing = false;
 		this.first = -1;
 		this.body = element("tbody", {});
 		this.foot = element("tfoot", {});
 		this.said = element("span", {class: "quiet", role: "status"});
 		this.heads = this.columns.flatMap((column) => this.#heads(column));
+		this.headRow = element("tr", {}, ...this.heads);
+		if (options.arrangement)
+			this.#take(options.arrangement);
 		const kind = options.choose ? {role: "grid"} : {};
 		this.table = element("table", {...kind, "aria-label": options.title, class: "data"},
-			element("thead", {}, element("tr", {}, ...this.heads)), this.body, this.foot);
+			element("thead", {}, this.headRow), this.body, this.foot);
 		this.box = element("div", {class: "table-box"}, this.table);
 		if (!options.choose)
 			this.box.tabIndex = 0;
 		this.cut = element("p", {class: "printed quiet"});
 		this.element = element("div", {class: "table"}, this.#tools(), this.box, this.cut);
 		this.box.addEventListener("scroll", () => this.#render());
+		for (const touch of ["wheel", "pointerdown", "keydown"])
+			this.box.addEventListener(touch, () => { this.isRevealing = false; }, {passive: true});
+		new ResizeObserver(() => this.#resize()).observe(this.box);
 		this.body.addEventListener("click", (event) => this.#click(event));
 		this.body.addEventListener("keydown", (event) => this.#press(event));
 		this.#arrange();
@@ -194,21 +190,27 @@ class Table {
 		const head = element("th", {scope: "col", class: isName(column) ? "" : "number", "data-key": column.key},
 			element("button", {class: "sort", click: () => this.sort(column)}, column.title || column.key));
 		return column.whole === undefined ? [head]
-			: [head, element("th", {scope: "col", "aria-label": `share of ${column.title}`})];
+			: [head, element("th", {scope: "col", class: "share-head", "aria-label": `share of ${column.title}`,
+				title: `of ${quantity(column.whole, column.unit)}`}, "share")];
 	}
 
 	#tools() {
 		const {title, rows} = this.options;
-		const filter = element("input", {type: "search", placeholder: "Filter", "aria-label": `Filter ${title}`,
-			hidden: rows.length < FILTER_ROWS});
-		filter.addEventListener("input", () => {
-			this.filter = filter.value.toLowerCase();
+		this.field.placeholder = "Filter";
+		this.field.setAttribute("aria-label", `Filter ${title}`);
+		this.field.hidden = rows.length < FILTER_ROWS && !this.field.value;
+		this.field.addEventListener("input", () => {
+			this.filter = this.field.value;
 			this.#arrange();
+			this.#tell();
 		});
 		/** @type {HTMLElement} */
 		const button = element("button", {"aria-label": `Copy ${title} as CSV`,
-			click: () => copy(button, toCsv(this.options.columns, this.rows))}, "Copy as CSV");
-		return element("div", {class: "table-tools"}, filter, this.said, button);
+			click: async () => {
+				await this.options.complete?.();
+				copy(button, toCsv(this.options.columns, this.rows));
+			}}, "Copy as CSV");
+		return element("div", {class: "table-tools"}, this.field, this.said, button);
 	}
 
 	/**
@@ -226,17 +228,92 @@ class Table {
 			this.sortKey = "";
 		}
 		this.#arrange();
+		this.#tell();
+	}
+
+	/** @returns {Arrangement} */
+	get arrangement() {
+		return {filter: this.filter, sort: this.sortKey && `${this.isDescending ? "-" : ""}${this.sortKey}`};
+	}
+
+	/**
+	 * Filters and sorts as the user has done before.
+	 * @param {Arrangement} arrangement
+	 */
+	arrange({filter, sort}) {
+		if (filter === this.given.filter && sort === this.given.sort)
+			return;
+		this.#take({filter, sort});
+		this.#arrange();
+	}
+
+	#tell() {
+		this.given = this.arrangement;
+		this.options.arranged?.(this.given);
+	}
+
+	/** @param {Arrangement} arrangement */
+	#take({filter, sort}) {
+		this.given = {filter, sort};
+		const key = sort.replace(/^-/, "");
+		this.sortKey = this.columns.some((column) => column.key === key) ? key : "";
+		this.isDescending = sort.startsWith("-");
+		this.filter = filter;
+		if (this.field.value !== filter)
+			this.field.value = filter;
+	}
+
+	/**
+	 * More rows have come; where the user is in the table stays.
+	 * @param {Row[]} rows those that were there, and the others
+	 * @param {number} leftOut
+	 */
+	extend(rows, leftOut) {
+		this.options.leftOut = leftOut;
+		this.entries = this.entries.concat(rows.slice(this.entries.length).map((row) => ({row, text: null})));
+		this.#noteTexts();
+		if (leftOut > 0)
+			return; /* they are shown when all have come */
+		const columns = shownColumns(this.options.columns, rows);
+		if (columns.length !== this.columns.length) {
+			this.columns = columns;
+			this.heads = columns.flatMap((column) => this.#heads(column));
+			replaceContent(this.headRow, ...this.heads);
+			this.entries = rows.map((row) => ({row, text: null}));
+			this.#noteTexts();
+			this.#take(this.given); /* its column may be there now */
+		}
+		this.sorted = {entries: this.entries, by: ""};
+		const {active, box: {scrollTop}} = this;
+		this.#arrange();
+		this.active = Math.min(active, Math.max(this.rows.length - 1, 0));
+		this.box.scrollTop = scrollTop;
+		this.refresh();
+	}
+
+	/** So that a key that is typed into the filter need not. */
+	#noteTexts() {
+		const keys = this.columns.filter(isName).map(({key}) => key);
+		for (const entry of this.entries)
+			entry.text ??= keys.map((key) => entry.row[key] ?? "").join("\n").toLowerCase();
+	}
+
+	/** @returns {Entry[]} all, in the order that is wanted */
+	#sort() {
+		const by = this.arrangement.sort;
+		const order = orderBy(this.sortKey, this.isDescending);
+		if (by !== this.sorted.by)
+			this.sorted = {by, entries: by ? [...this.entries].sort((a, b) => order(a.row, b.row)) : this.entries};
+		return this.sorted.entries;
 	}
 
 	/** Filters, sorts, draws. */
 	#arrange() {
-		const {rows} = this.options;
-		const names = this.columns.filter(isName);
-		const matches = (/** @type {Row} */ row) =>
-			names.some(({key}) => String(row[key] ?? "").toLowerCase().includes(this.filter));
-		this.rows = this.filter ? rows.filter(matches) : rows;
-		if (this.sortKey)
-			this.rows = sortRows(this.rows, this.sortKey, this.isDescending);
+		const wanted = this.filter.toLowerCase();
+		if (wanted)
+			this.#noteTexts();
+		const entries = this.#sort();
+		this.rows = (wanted ? entries.filter(({text}) => text?.includes(wanted)) : entries).map(({row}) => row);
 		for (const head of this.heads) {
 			const order = head.dataset.key === this.sortKey && (this.isDescending ? "descending" : "ascending");
 			if (order)
@@ -244,7 +321,7 @@ class Table {
 			else
 				head.removeAttribute("aria-sort");
 		}
-		const all = rows.length + (this.options.leftOut ?? 0);
+		const all = this.entries.length + (this.options.leftOut ?? 0);
 		this.said.textContent = this.rows.length === all
 			? `${count(all)} ${all === 1 ? "row" : "rows"}`
 			: `${count(this.rows.length)} of ${count(all)} rows`;
@@ -273,8 +350,19 @@ class Table {
 
 	/** Draws the rows anew: what is chosen may have changed. */
 	refresh() {
+		const isFocused = this.body.contains(document.activeElement);
 		this.first = -1;
 		this.#render();
+		if (isFocused)
+			this.#rowElement(this.active)?.focus({preventScroll: true});
+	}
+
+	/**
+	 * @param {number} index
+	 * @returns {HTMLElement | null} null: it is out of sight
+	 */
+	#rowElement(index) {
+		return this.body.querySelector(`[data-index="${index}"]`);
 	}
 
 	#render() {
@@ -296,10 +384,10 @@ class Table {
 	#row(row, index) {
 		const {choose, isChosen} = this.options;
 		const attributes = choose ? {tabindex: index === this.active ? 0 : -1,
-			"aria-selected": String(isChosen?.(row) ?? false)} : {};
+			"aria-selected": String(isChosen?.(row) ?? false)} : {"aria-current": isChosen?.(row) ? "true" : null};
 		return element("tr", {...attributes, "aria-rowindex": index + 2, "data-index": index,
 			class: index < PRINTED_ROWS ? null : "unprinted"},
-		...this.columns.flatMap((column) => cellsOf(column, row[column.key])));
+		...this.columns.flatMap((column, i) => cellsOf(column, row[column.key], i === 0)));
 	}
 
 	/** @param {Event} event */
@@ -335,23 +423,45 @@ class Table {
 		event.preventDefault();
 	}
 
+	/** Brings the first row that is chosen into sight, where it stays until the user moves on. */
+	reveal() {
+		const index = this.rows.findIndex((row) => this.options.isChosen?.(row));
+		this.isRevealing = index >= 0;
+		if (this.isRevealing)
+			this.#scrollTo(index);
+	}
+
+	/** There is more or less room than before. */
+	#resize() {
+		this.first = -1;
+		if (this.isRevealing)
+			this.reveal();
+		else
+			this.refresh();
+	}
+
 	/** @param {number} index */
 	#activate(index) {
+		this.#scrollTo(index);
+		this.#rowElement(index)?.focus();
+	}
+
+	/** @param {number} index */
+	#scrollTo(index) {
 		this.active = index;
-		const head = 2 * ROW_PX;
+		const head = 3 * ROW_PX; /* and the foot */
 		const top = index * ROW_PX;
 		if (top < this.box.scrollTop)
 			this.box.scrollTop = top;
 		else if (top + head + ROW_PX > this.box.scrollTop + this.box.clientHeight)
 			this.box.scrollTop = top + head + ROW_PX - this.box.clientHeight;
 		this.refresh();
-		/** @type {HTMLElement | null} */ (this.body.querySelector(`[data-index="${index}"]`))?.focus();
 	}
 }
 
 /**
  * @param {TableOptions} options
- * @returns {{element: HTMLElement, refresh: () => void}} refresh: what is chosen has changed
+ * @returns {Pick<Table, "element" | "refresh" | "reveal" | "arrange" | "extend">} refresh: what is chosen has changed
  */
 export function createTable(options) {
 	return new Table(options);

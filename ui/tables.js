@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Tables: all tables of all findings, one at a time. Choosing a row selects what it names everywhere, and shows how
- * long each of them took.
+ * long each of them took; what is selected elsewhere is marked here, in the table that says most of it. Which table,
+ * its filter and its order are options of the state.
  *
  *     ┌ list ──────┬ title ───────────────────────┐
  *     │ Operations │ histogram of what is chosen  │
@@ -10,10 +11,12 @@
  */
 
 import {element, problem, replaceContent} from "./dom.js";
-import {loadReport, sentenceList} from "./findings.js";
+import {loadReport, loadRows, sentenceList} from "./findings.js";
 import {count, duration} from "./format.js";
 import {createLinks} from "./links.js";
 import {histogram} from "./plots.js";
+import {nodeSelection} from "./state.js";
+import {nameOf, rowsAbout, tellingTable} from "./subjects.js";
 import {createTable} from "./table.js";
 
 /**
@@ -24,27 +27,6 @@ import {createTable} from "./table.js";
 
 /** What people look for first; the others follow as the report has them. */
 const FIRST = ["operations", "device_operations", "calls", "system_calls", "input_output", "threads", "waits"];
-
-/**
- * Columns whose text names something on the timeline: tables of the trace that have it.
- * @type {[string, string[]][]}
- */
-const NAMES = [
-	["node", ["node_executions"]],
-	["function", ["calls"]],
-	["name", ["device_operations", "scopes"]],
-	["call", ["system_calls"]],
-];
-
-/**
- * What a row names, and where that is found.
- * @param {Table} table
- * @param {Row} row
- */
-function nameOf(table, row) {
-	const found = NAMES.find(([key]) => table.columns.some((column) => column.key === key));
-	return found && typeof row[found[0]] === "string" ? {text: String(row[found[0]]), tables: found[1]} : null;
-}
 
 /**
  * "Operations" of "Operations: where the time went"
@@ -63,6 +45,14 @@ function listTables(findings) {
 			.map((table) => ({id: `${finding.id}.${table.id}`, finding, table})));
 }
 
+/** A table as it is in the report. */
+const UNARRANGED = {filter: null, sort: null};
+
+/** @param {Record<string, string>} options of the state */
+const arrangementOf = ({filter = "", sort = ""}) => ({filter, sort});
+
+/** @typedef {{id: string, finding: Finding, table: Table}} Listed */
+
 class Tables {
 	/** @param {import("./main.js").Context} context */
 	constructor(context) {
@@ -70,14 +60,22 @@ class Tables {
 		this.links = createLinks(context);
 		this.list = element("nav", {class: "side", "aria-label": "Tables"});
 		this.main = element("div", {class: "page"}, element("p", {role: "status"}, "Analysing the trace …"));
-		this.distribution = element("div", {});
+		this.distribution = element("div", {class: "distribution"});
 		this.element = element("div", {class: "split"}, this.list, this.main);
-		/** @type {{id: string, finding: Finding, table: Table}[]} */
+		/** @type {Listed[]} */
 		this.tables = [];
 		this.shown = "";
 		this.plotted = "";
-		/** @type {{refresh: () => void} | null} */
+		/** @type {ReturnType<typeof createTable> | null} */
 		this.table = null;
+		/**
+		 * Rows of the table that is shown.
+		 * @type {Set<Row>}
+		 */
+		this.chosen = new Set();
+		/** The selection that is marked, and the last one that was looked for. */
+		this.followed = "";
+		this.looked = "";
 		context.store.subscribe(() => this.#follow());
 	}
 
@@ -99,29 +97,94 @@ class Tables {
 		const {view, options} = this.context.store.state;
 		if (view !== "tables" || this.tables.length === 0)
 			return;
-		const wanted = this.tables.find(({id}) => id === options.table) ?? this.tables[0];
-		if (wanted.id !== this.shown)
+		const named = this.tables.find(({id}) => id === options.table);
+		const better = this.#turnToSelection(named);
+		if (better) {
+			this.context.store.update({options: {...UNARRANGED, table: better.id}});
+			return; /* comes here again */
+		}
+		const wanted = named ?? this.tables[0];
+		const isNew = wanted.id !== this.shown;
+		if (isNew)
 			this.#show(wanted);
-		this.table?.refresh();
+		this.table?.arrange(arrangementOf(options));
+		this.#mark(wanted, isNew);
 		this.#plot();
 	}
 
-	/** @param {{id: string, finding: Finding, table: Table}} wanted */
-	#show({id, finding, table}) {
+	/**
+	 * Where what has just been selected stands, unless it stands in the table that is shown, or the URL names both.
+	 * @param {Listed | undefined} named
+	 */
+	#turnToSelection(named) {
+		const {selected, state, isFromUrl} = this.context.store;
+		if (state.select && (!selected || state.select === this.looked))
+			return null;
+		this.looked = state.select;
+		if (!selected)
+			return null;
+		const has = (/** @type {Listed | undefined} */ each) =>
+			each && rowsAbout(each.id, each.table, selected, this.context.trace).size > 0;
+		const mayHave = (/** @type {Listed | undefined} */ each) => has(each) || Boolean(each?.table.left_out);
+		const telling = this.tables.find(({id}) => id === tellingTable(selected));
+		return named && (isFromUrl || has(named)) ? null : mayHave(telling) ? telling : null;
+	}
+
+	/**
+	 * @param {Listed} shown
+	 * @param {boolean} isNew
+	 */
+	#mark({id, table}, isNew) {
+		const {selected, state} = this.context.store;
+		const asked = selected ? state.select : "";
+		if (asked === this.followed && !isNew)
+			return;
+		this.followed = asked;
+		this.chosen = rowsAbout(id, table, selected, this.context.trace);
+		this.table?.refresh();
+		this.table?.reveal();
+	}
+
+	/**
+	 * Asks for the rows that the report has left out, as long as the table is shown.
+	 * @param {Listed} listed
+	 * @param {ReturnType<typeof createTable>} shown
+	 */
+	async #complete(listed, shown) {
+		const {id, table} = listed;
+		try {
+			while (table.left_out && this.table === shown) {
+				await loadRows(this.context.api, id, table);
+				shown.extend(table.rows, table.left_out);
+			}
+			if (this.table === shown)
+				this.#mark(listed, true);
+		} catch (error) {
+			if (this.table === shown)
+				this.main.append(problem(error));
+		}
+	}
+
+	/** @param {Listed} wanted */
+	#show(wanted) {
+		const {id, finding, table} = wanted;
 		this.shown = id;
 		replaceContent(this.list, ...this.tables.flatMap((each, i) => [
 			each.finding !== this.tables[i - 1]?.finding && element("h3", {}, shortTitle(each.finding)),
 			element("button", {"aria-current": String(each.id === id),
-				click: () => this.context.store.update({options: {table: each.id}}, "push")}, each.table.title)]));
+				click: () => this.context.store.update({options: {...UNARRANGED, table: each.id}}, "push")},
+			each.table.title)]));
 		const created = createTable({
 			title: `${finding.title}: ${table.title}`, columns: table.columns, rows: table.rows,
+			leftOut: table.left_out, complete: () => completion,
 			choose: nameOf(table, table.rows[0]) ? (row) => this.#choose(table, row) : undefined,
-			isChosen: (row) => {
-				const {selected} = this.context.store;
-				return selected !== null && nameOf(table, row)?.text === selected.title;
-			},
+			isChosen: (row) => this.chosen.has(row),
+			arrangement: arrangementOf(this.context.store.state.options),
+			arranged: ({filter, sort}) =>
+				this.context.store.update({options: {filter: filter || null, sort: sort || null}}),
 		});
 		this.table = created;
+		const completion = table.left_out ? this.#complete(wanted, created) : Promise.resolve();
 		replaceContent(this.main, element("h2", {}, `${shortTitle(finding)}: ${table.title}`),
 			finding.sentences.length > 0 && element("details", {},
 				element("summary", {class: "quiet"}, "About these numbers"), sentenceList(finding.sentences)),
@@ -134,6 +197,10 @@ class Tables {
 	 */
 	async #choose(table, row) {
 		const name = nameOf(table, row);
+		if (name?.node) {
+			this.context.store.select(nodeSelection(name.node));
+			return;
+		}
 		const found = name && await this.links.findName(name.text, name.tables);
 		if (found)
 			this.links.selectName(found);

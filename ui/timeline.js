@@ -211,7 +211,8 @@ export class Timeline {
 		const viewport = this.#viewport();
 		const time = xToTime(viewport, x * this.#ratio());
 		const room = (2 * (viewport.to - viewport.from)) / viewport.width;
-		for (const {from, to, parts} of this.bands.slicesOf(lane.band, viewport.from, viewport.to)) {
+		const shown = this.bands.slicesOf(lane.band, Math.max(row.lanes, 1), viewport.from, viewport.to);
+		for (const {from, to, parts} of shown) {
 			const part = parts.find((each) => each.lane === lane.lane);
 			if (!part || time < from || time >= to)
 				continue;
@@ -341,21 +342,22 @@ export class Timeline {
 		return (this.tools.showPath() && this.groups.bands.find(({table}) => table === "path")) || null;
 	}
 
-	/** @returns {import("./timeline/rows.js").Band[]} */
+	/** @returns {import("./timeline/sources.js").Shown[]} */
 	#bandsInSight() {
 		const rows = this.layout.between(this.top, this.top + this.frame.drawing.clientHeight);
-		const bands = rows.flatMap(({band, stripes}) => (band ? [band] : stripes));
+		const shown = rows.flatMap(({band, stripes, lanes}) =>
+			(band ? [{band, lanes}] : stripes.map((stripe) => ({band: stripe, lanes: 1}))));
 		const path = this.#path();
 		if (path)
-			bands.push(path);
+			shown.push({band: path, lanes: 1});
 		if (this.tools.showIdle()) {
-			for (const {band} of [...bands]) {
-				const idle = this.groups.idleOfQueue.get(band);
+			for (const {band} of [...shown]) {
+				const idle = this.groups.idleOfQueue.get(band.band);
 				if (idle)
-					bands.push(idle);
+					shown.push({band: idle, lanes: 1});
 			}
 		}
-		return bands;
+		return shown;
 	}
 
 	#pointOut() {
@@ -378,13 +380,25 @@ export class Timeline {
 		const {from, to} = this.store.state;
 		const failure = this.bands.failure();
 		this.tools.status.textContent = `${duration(to - from)} from ${momentText(from, (to - from) / 10)}`;
+		this.#tellEmpty();
 		this.frame.failure.textContent = failure;
 		this.frame.failure.hidden = !failure;
 		this.element.dataset.from = String(from);
 		this.element.dataset.to = String(to);
-		this.element.dataset.waiting = String(!isComplete || this.bands.isWaiting());
+		this.element.dataset.waiting = String(this.bands.isWaiting() || (!isComplete && !failure));
 		if (isComplete)
 			document.documentElement.dataset.drawn = "true";
+	}
+
+	/** A filter that leaves nothing says so. */
+	#tellEmpty() {
+		const {tracks} = this.store.state.options;
+		const {empty} = this.frame;
+		if (this.groups.all.length === 0)
+			return;
+		empty.hidden = this.layout.rows.length > 0;
+		if (!empty.hidden)
+			empty.textContent = `No track is called “${tracks}”.`;
 	}
 
 	show() {

@@ -25,6 +25,7 @@ static const struct {
 	{"memory", mr_answer_memory},
 	{"live", mr_answer_live},
 	{"graph", mr_answer_graph},
+	{"graph_find", mr_answer_graph_find},
 };
 
 mr_answer_function *mr_endpoint_find(const char *name)

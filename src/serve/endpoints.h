@@ -28,6 +28,7 @@ mr_answer_function mr_answer_node;      /* node_answer.c */
 mr_answer_function mr_answer_memory;    /* memory_answer.c */
 mr_answer_function mr_answer_live;      /* memory_answer.c */
 
-mr_answer_function mr_answer_graph; /* graph_answer.c */
+mr_answer_function mr_answer_graph;      /* graph_answer.c */
+mr_answer_function mr_answer_graph_find; /* graph_find_answer.c */
 
 #endif

@@ -32,10 +32,9 @@ struct field {
 void mr_reference_write(struct mr_json *json, const char *key, struct mr_reference reference)
 {
 	static const char *const members[] = {
-		[MR_REFERENCE_ROW] = "row",
-		[MR_REFERENCE_LABEL] = "label",
-		[MR_REFERENCE_NODE] = "node",
-		[MR_REFERENCE_TRACK] = "track",
+		[MR_REFERENCE_ROW] = "row",   [MR_REFERENCE_LABEL] = "label",
+		[MR_REFERENCE_NODE] = "node", [MR_REFERENCE_TRACK] = "track",
+		[MR_REFERENCE_FILE] = "file",
 	};
 
 	if (reference.kind == MR_REFERENCE_NONE) {
@@ -181,6 +180,12 @@ static bool is_handle(const char *name)
 	       strcmp(name, "argument") == 0;
 }
 
+/* Whether a number may be below 0; ids and keys never are. */
+static bool is_signed(const char *name)
+{
+	return strcmp(name, "result") == 0 || strcmp(name, "value") == 0;
+}
+
 static void add_number(const struct mr_fields *fields, struct mr_field_name name,
 		       const struct mr_column_desc *desc, uint64_t value)
 {
@@ -202,8 +207,10 @@ static void add_number(const struct mr_fields *fields, struct mr_field_name name
 		snprintf(text, sizeof text, "%s", value ? "yes" : "no");
 	else if (is_handle(desc->name))
 		snprintf(text, sizeof text, "0x%" PRIx64, value);
+	else if (is_signed(desc->name))
+		snprintf(text, sizeof text, "%" PRId64, (int64_t)value);
 	else
-		snprintf(text, sizeof text, "%" PRId64, (int64_t)value); /* as a query shows it */
+		snprintf(text, sizeof text, "%" PRIu64, value);
 	mr_fields_add_text(fields, name, text, nowhere);
 }
 
@@ -226,6 +233,8 @@ static void add_listed(const struct mr_fields *fields, struct mr_field_name name
 		reference = (struct mr_reference){MR_REFERENCE_NODE, NULL, number};
 	if (is_known && desc->meaning == MR_MEANS_track)
 		reference = (struct mr_reference){MR_REFERENCE_TRACK, NULL, number};
+	if (is_known && desc->meaning == MR_MEANS_file)
+		reference = (struct mr_reference){MR_REFERENCE_FILE, NULL, number};
 	mr_fields_add_text(fields, name, mr_model_text(fields->view->model, text), reference);
 }
 

@@ -20,6 +20,7 @@ enum mr_reference_kind {
 	MR_REFERENCE_LABEL, /* of `table` */
 	MR_REFERENCE_NODE,
 	MR_REFERENCE_TRACK,
+	MR_REFERENCE_FILE,
 };
 
 /* What can be gone to. */

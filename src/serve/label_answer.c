@@ -5,6 +5,7 @@
  */
 #include "serve/endpoints.h"
 
+#include "analysis/idle_gaps.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "serve/durations.h"
@@ -56,6 +57,31 @@ static void write_node(struct mr_json *json, const struct mr_view *view, enum mr
 	mr_json_index(json, "graph", view->model->survey->definitions.nodes.items[node].graph, 0);
 }
 
+/* Of a cause of idle time the gap that has most of it, and the piece that stands for it; else null. */
+static int write_gap(struct mr_view *view, struct mr_json *json, enum mr_sliced table,
+		     uint32_t label)
+{
+	const struct mr_idle *idle = table == MR_SLICED_idle ? mr_view_idle(view) : NULL;
+	struct mr_gap_pieces gap = {0};
+	uint32_t piece;
+
+	if (idle)
+		gap = mr_gap_of_most(idle, label);
+	if (gap.count == 0) {
+		mr_json_null(json, "gap");
+		return 0;
+	}
+	int result = mr_gap_example(idle, &gap, label, &piece);
+	if (result < 0)
+		return mr_fail_errno(-result, "look into a gap");
+	mr_json_begin_object(json, "gap");
+	mr_json_uint(json, "row", piece);
+	mr_json_int(json, "from", mr_view_time(view, gap.start_ns));
+	mr_json_int(json, "to", mr_view_time(view, gap.start_ns + gap.duration_ns));
+	mr_json_end_object(json);
+	return 0;
+}
+
 static int write_label(struct mr_view *view, struct mr_json *json, enum mr_sliced table,
 		       struct mr_durations *durations)
 {
@@ -69,6 +95,8 @@ static int write_label(struct mr_view *view, struct mr_json *json, enum mr_slice
 	if (result == 0)
 		result = mr_row_write_end(view, json, "longest",
 					  start_of(view, table, sum->longest));
+	if (result == 0)
+		result = write_gap(view, json, table, sum->label);
 	write_node(json, view, table, sum->label);
 	mr_json_end_object(json);
 	return result;

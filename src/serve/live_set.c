@@ -52,10 +52,13 @@ static int enter_until(struct maker *maker, int64_t ns)
 }
 
 /* A part of another piece holds nothing of its own. */
-static bool is_meant(const struct mr_memory *memory, uint32_t row,
+static bool is_meant(const struct mr_model *model, uint32_t row,
 		     const struct mr_memory_scope *scope)
 {
-	return memory->device[row] == scope->device && memory->teller[row] == scope->teller &&
+	const struct mr_memory *memory = &model->memory;
+
+	return model->survey->tracks.items[memory->track[row]].process == scope->process &&
+	       memory->device[row] == scope->device && memory->teller[row] == scope->teller &&
 	       memory->parent[row] == 0 &&
 	       (!scope->is_of_allocator || memory->allocator[row] == scope->allocator);
 }
@@ -97,7 +100,7 @@ static int make(struct maker *maker, const struct mr_memory_scope *scope, int64_
 	for (size_t i = 0; result == 0 && i < maker->holders.count; i++) {
 		uint32_t row = maker->holders.items[i];
 
-		if (row != MR_NO_ROW && is_meant(&maker->model->memory, row, scope))
+		if (row != MR_NO_ROW && is_meant(maker->model, row, scope))
 			result = add(maker, row);
 	}
 	if (result == 0 && maker->set.shares.count)

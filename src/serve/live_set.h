@@ -12,6 +12,7 @@
 
 /* Which memory is looked at. */
 struct mr_memory_scope {
+	uint32_t process;
 	uint32_t device; /* 0: of the host, or not known */
 	uint32_t teller; /* enum mr_memory_teller */
 	uint32_t allocator;

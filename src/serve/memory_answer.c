@@ -44,6 +44,7 @@ static int write_series(struct mr_view *view, struct mr_json *json, uint32_t ban
 	uint32_t peak = find_peak(series);
 	mr_json_begin_object(json, NULL);
 	mr_json_uint(json, "band", band);
+	mr_json_uint(json, "pid", model->survey->processes.items[series->process].pid);
 	mr_json_string(json, "device",
 		       series->memory.device ? mr_device_name(model, series->memory.device) : NULL);
 	mr_json_string(json, "title", title);

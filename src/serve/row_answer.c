@@ -4,6 +4,7 @@
  */
 #include "serve/endpoints.h"
 
+#include "analysis/idle_gaps.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "serve/labels.h"
@@ -130,7 +131,7 @@ int mr_answer_row(struct mr_view *view, const struct mr_request *request, struct
 
 struct at {
 	struct mr_view *view;
-	uint32_t track;
+	uint32_t track; /* or MR_NO_TRACK */
 	int64_t start_ns;
 	int64_t duration_ns;
 	enum mr_sliced table; /* what is found */
@@ -156,14 +157,32 @@ static uint32_t find_in(const struct at *at, const struct mr_slices *slices, uin
 static uint32_t group_of(const struct at *at, enum mr_sliced table)
 {
 	const struct mr_survey *survey = at->view->model->survey;
-	uint32_t queue = survey->tracks.items[at->track].queue;
 
-	if (table == MR_SLICED_idle)
-		return survey->definitions.queues.items[queue].device;
-	return table == MR_SLICED_path ? 0 : at->track;
+	if (table == MR_SLICED_path)
+		return 0;
+	return table == MR_SLICED_idle
+		       ? survey->definitions.queues.items[survey->tracks.items[at->track].queue]
+				 .device
+		       : at->track;
 }
 
-/* Tables that are there come first. A gap of a device consists of pieces: the first one is found. */
+/* A gap of a device consists of pieces: instead of its first the one that stands for it. */
+static int find_in_gap(struct at *at)
+{
+	const struct mr_gap_pieces gap = mr_gap_of(&at->view->idle, at->row);
+
+	if (gap.start_ns != at->start_ns || gap.duration_ns != at->duration_ns)
+		return 0;
+	return mr_gap_example(&at->view->idle, &gap, MR_CAUSE_COUNT, &at->row);
+}
+
+/* On the critical path, if it leads over the track there, or over none if none is asked for. */
+static bool is_on_path(const struct at *at)
+{
+	return at->view->path.segments.items[at->row].track == at->track;
+}
+
+/* What is nowhere can only be on the critical path. Tables that are there come first. */
 static int find_at(struct at *at)
 {
 	static const enum mr_sliced tables[] = {
@@ -187,12 +206,13 @@ static int find_at(struct at *at)
 
 		if (!slices)
 			return -ENOMEM;
+		if (at->track == MR_NO_TRACK && tables[i] != MR_SLICED_path)
+			continue;
 		at->table = tables[i];
 		at->row = find_in(at, slices, group_of(at, tables[i]), tables[i] == MR_SLICED_idle);
-		bool is_elsewhere = tables[i] == MR_SLICED_path && at->row != MR_NO_ROW &&
-				    at->view->path.segments.items[at->row].track != at->track;
-		if (at->row != MR_NO_ROW && !is_elsewhere)
-			return 0;
+		if (at->row == MR_NO_ROW || (at->table == MR_SLICED_path && !is_on_path(at)))
+			continue;
+		return at->table == MR_SLICED_idle ? find_in_gap(at) : 0;
 	}
 	return mr_fail(ENOENT, "nothing begins there and lasts so long");
 }
@@ -201,10 +221,12 @@ int mr_answer_at(struct mr_view *view, const struct mr_request *request, struct 
 {
 	struct mr_json json;
 	struct at at = {.view = view};
-	int64_t track;
-	int result = mr_request_integer(request, "track", 0,
-					(int64_t)view->model->survey->tracks.count - 1, &track);
+	int64_t track = MR_NO_TRACK;
+	int result = 0;
 
+	if (mr_request_has(request, "track"))
+		result = mr_request_integer(request, "track", 0,
+					    (int64_t)view->model->survey->tracks.count - 1, &track);
 	if (result == 0)
 		result = mr_request_time(view, request, "from", &at.start_ns);
 	if (result == 0)

@@ -8,7 +8,7 @@
 
 #include "analysis/activity.h"
 #include "analysis/device_time.h"
-#include "analysis/idle_tables.h"
+#include "analysis/idle_gaps.h"
 #include "analysis/waiting.h"
 #include "base/format.h"
 
@@ -44,36 +44,83 @@ static const char *apart_text(char *to, int64_t ns, const char *forward, const c
 	return to;
 }
 
+static const char *name_operation(const struct words *words, uint32_t operation)
+{
+	uint32_t name = words->model->device_operations.name[operation];
+
+	return name ? mr_model_text(words->model, name)
+		    : mr_enum_value_name("operation_kind",
+					 words->model->device_operations.kind[operation]);
+}
+
 /* ---- causes ----------------------------------------------------------------------------------------- */
+
+/* A piece is seldom the whole gap: told is how long the device was idle, and for how long for this cause. */
+static int say_gap(const struct words *words, const struct mr_idle *idle,
+		   const struct mr_idle_piece *piece)
+{
+	const struct mr_gap_pieces gap = mr_gap_of(idle, words->row->row);
+	uint32_t headline = mr_idle_headline(idle, piece->chain);
+	const struct mr_gap_share share = mr_gap_share(idle, &gap, headline);
+	const char *clause = mr_chain_clause(words->model, &words->findings->region, &idle->chains,
+					     headline, share.thread);
+	const char *device = mr_device_name(words->model, words->row->group);
+	char whole[MR_FORMAT_BYTES], part[MR_FORMAT_BYTES], count[MR_FORMAT_BYTES];
+
+	if (!clause)
+		return -ENOMEM;
+	ns_text(whole, gap.duration_ns);
+	ns_text(part, share.duration_ns);
+	int result = share.duration_ns == gap.duration_ns
+			     ? say(words, "%s was idle for %s because %s.", device, whole, clause)
+			     : say(words, "%s was idle for %s; %s of it because %s.", device, whole,
+				   part, clause);
+	if (result < 0 || share.pieces == 1)
+		return result;
+	mr_format_count(count, share.pieces);
+	return say(words,
+		   "This is one of %s pieces of that, %s long: a new one begins where the chain of "
+		   "causes changes.",
+		   count, ns_text(part, piece->duration_ns));
+}
+
+/* What ended a gap, and which operation of the graph launched that. */
+static int say_gap_end(const struct words *words, uint32_t operation)
+{
+	uint32_t call = words->model->device_operations.call[operation];
+	uint32_t execution = call == MR_NO_ROW ? MR_NO_ROW : words->model->calls.execution[call];
+	const char *name = name_operation(words, operation);
+
+	if (execution == MR_NO_ROW)
+		return say(words, "The gap ended when %s began.", name);
+	uint32_t node = words->model->node_executions.node[execution];
+	return say(words, "The gap ended when %s, launched by %s, began.", name,
+		   mr_model_text(words->model,
+				 words->model->survey->definitions.nodes.items[node].name));
+}
 
 static int say_idle(const struct words *words)
 {
 	const struct mr_idle *idle = mr_view_idle(words->row->view);
-	struct mr_region *region = &words->findings->region;
 	char ns[MR_FORMAT_BYTES];
 
 	if (!idle)
 		return -ENOMEM;
 	const struct mr_idle_piece *piece = &idle->pieces.items[words->row->row];
-	uint32_t headline = mr_idle_headline(idle, piece->chain);
-	const char *clause =
-		mr_chain_clause(words->model, region, &idle->chains, headline, piece->thread);
-	const char *chain = mr_chain_text(words->model, region, &idle->chains, piece->chain);
-	if (!clause || !chain)
+	const char *chain =
+		mr_chain_text(words->model, &words->findings->region, &idle->chains, piece->chain);
+	if (!chain)
 		return -ENOMEM;
-	int result = say(words, "%s was idle for %s because %s.",
-			 mr_device_name(words->model, words->row->group),
-			 ns_text(ns, piece->duration_ns), clause);
+	int result = say_gap(words, idle, piece);
 	if (result == 0 && mr_chain_link(&idle->chains, piece->chain)->next != MR_NO_CHAIN)
 		result = say(words, "The chain of causes: %s.", chain);
 	if (result == 0 && piece->operation != MR_NO_ROW)
-		result = say(words, "The gap ended when %s began.",
-			     mr_operation_text(words->model, piece->operation));
+		result = say_gap_end(words, piece->operation);
 	int64_t uncertain_ns = mr_bound_value(words->model, piece->uncertain_ns);
 	if (result == 0 && uncertain_ns != MR_NO_VALUE && uncertain_ns > 0)
 		result = say(words,
-			     "It may be shorter or longer by %s: the device's clock is not known "
-			     "more exactly.",
+			     "This piece may be shorter or longer by %s: the device's clock is not "
+			     "known more exactly.",
 			     ns_text(ns, uncertain_ns));
 	return result;
 }
@@ -113,15 +160,6 @@ static int say_path(const struct words *words)
 }
 
 /* ---- devices ---------------------------------------------------------------------------------------- */
-
-static const char *name_operation(const struct words *words, uint32_t operation)
-{
-	uint32_t name = words->model->device_operations.name[operation];
-
-	return name ? mr_model_text(words->model, name)
-		    : mr_enum_value_name("operation_kind",
-					 words->model->device_operations.kind[operation]);
-}
 
 static int say_bound(const struct words *words)
 {
@@ -214,8 +252,15 @@ static int say_execution(const struct words *words)
 	char apart[APART_BYTES];
 	int result = say_launched(words, mr_launched_by_execution(words->model, row));
 
-	if (result < 0 || executions->done_ns[row] == MR_NO_TIME)
+	if (result < 0 || !(executions->flags[row] & MR_ROW_ASYNCHRONOUS))
 		return result;
+	if (executions->done_ns[row] == MR_NO_TIME)
+		return say(words, "It is asynchronous: when it was done is not known.");
+	if (executions->asked_ns[row] != MR_NO_TIME)
+		return say(words,
+			   "It is asynchronous: another thread had asked for it %s it began.",
+			   apart_text(apart, executions->start_ns[row] - executions->asked_ns[row],
+				      "before", "after"));
 	return say(words, "It is asynchronous: it was done %s it had returned.",
 		   apart_text(apart, executions->done_ns[row] - end_ns, "after", "before"));
 }

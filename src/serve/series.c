@@ -10,7 +10,8 @@
 /* What a series is of. Without padding. */
 struct key {
 	uint32_t is_memory;
-	uint32_t of; /* process, or device */
+	uint32_t process;
+	uint32_t device; /* of memory */
 	uint32_t teller;
 	uint32_t name; /* of the counter or the allocator */
 	uint32_t is_of_allocator;
@@ -30,7 +31,7 @@ static struct key counter_key(const struct mr_model *model, uint32_t row)
 	const struct mr_counters *counters = &model->counters;
 	const struct mr_track *track = &model->survey->tracks.items[counters->track[row]];
 
-	return (struct key){.of = track->process, .name = counters->name[row]};
+	return (struct key){.process = track->process, .name = counters->name[row]};
 }
 
 static struct key memory_key(const struct mr_model *model, uint32_t row, bool is_of_allocator)
@@ -38,7 +39,8 @@ static struct key memory_key(const struct mr_model *model, uint32_t row, bool is
 	const struct mr_memory *memory = &model->memory;
 
 	return (struct key){.is_memory = true,
-			    .of = memory->device[row],
+			    .process = model->survey->tracks.items[memory->track[row]].process,
+			    .device = memory->device[row],
 			    .teller = memory->teller[row],
 			    .name = is_of_allocator ? memory->allocator[row] : 0,
 			    .is_of_allocator = is_of_allocator};
@@ -59,10 +61,10 @@ static int find(struct finder *finder, const struct key *key, uint32_t *ret_seri
 		return 0;
 	return mr_vec_push(&list->items,
 			   ((struct mr_series){.is_memory = key->is_memory,
-					       .process = key->of,
+					       .process = key->process,
 					       .name = key->name,
-					       .memory = {key->of, key->teller, key->name,
-							  key->is_of_allocator},
+					       .memory = {key->process, key->device, key->teller,
+							  key->name, key->is_of_allocator},
 					       .first_ns = INT64_MAX,
 					       .last_ns = INT64_MIN}));
 }
@@ -82,12 +84,15 @@ static int note(struct finder *finder, const struct key *key, int64_t ns)
 	return 0;
 }
 
-/* Of a device and teller with a single allocator there is nothing to tell apart. */
+/* Of an account with a single allocator there is nothing to tell apart. */
 static void mark_same(struct mr_series_list *list)
 {
 	for (size_t i = 0; i < list->items.count; i++) {
 		struct mr_series *series = &list->items.items[i];
-		struct key key = {true, series->memory.device, series->memory.teller, 0, false};
+		struct key key = {.is_memory = true,
+				  .process = series->process,
+				  .device = series->memory.device,
+				  .teller = series->memory.teller};
 		uint32_t all;
 
 		series->is_same = series->is_memory && series->memory.is_of_allocator &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values over time: counters, by process and name; live memory, by device and teller, and where there are several
- * allocators also by allocator.
+ * Values over time: counters, by process and name; live memory, by process, device and teller, and where there are
+ * several allocators also by allocator.
  *
  *     changes   ├─ 3 ──┤─ 7 ──────┤ 2 ┤───── 5 ───          each holds until the next
  *     pixels    │ low 3 high 7 last 7  │ low 2 ...          of all changes in the pixel
@@ -24,7 +24,7 @@ enum {
 
 struct mr_series {
 	bool is_memory;
-	uint32_t process;              /* of a counter */
+	uint32_t process;
 	uint32_t name;                 /* string: of a counter */
 	struct mr_memory_scope memory; /* else */
 	int64_t first_ns;              /* of its changes */

@@ -39,9 +39,9 @@ struct writer {
 	const struct mr_viewport *viewport;
 	FILE *file;
 	uint32_t part_count;
-	struct mr_strings labels; /* struct label_key, of those that are sent as text */
+	struct mr_strings labels;       /* struct label_key, of those that are sent as text */
+	struct mr_detail_pixels pixels; /* of a band, by lane */
 	/* Room for a lane, by pixel. */
-	struct mr_detail_pixel *pixels;
 	double *times;
 	uint32_t *words;
 };
@@ -71,20 +71,21 @@ static int note_label(struct writer *writer, enum mr_sliced table, uint32_t labe
 	return mr_strings_intern(&writer->labels, &key, sizeof key, &number);
 }
 
-/* The column of the pixels that `value`, made of `pixel`, is of. */
-#define WRITE_COLUMN(room, value)                                                 \
-	do {                                                                      \
-		for (uint32_t i = 0; i < count; i++) {                            \
-			const struct mr_detail_pixel *pixel = &writer->pixels[i]; \
-			(room)[i] = (value);                                      \
-		}                                                                 \
-		fwrite((room), sizeof *(room), count, writer->file);              \
+/* The column of the lane's `pixels` that `value`, made of `pixel`, is of. */
+#define WRITE_COLUMN(room, value)                                         \
+	do {                                                              \
+		for (uint32_t i = 0; i < count; i++) {                    \
+			const struct mr_detail_pixel *pixel = &pixels[i]; \
+			(room)[i] = (value);                              \
+		}                                                         \
+		fwrite((room), sizeof *(room), count, writer->file);      \
 	} while (0)
 
-static int write_lane(struct writer *writer, uint32_t band, uint32_t lane, uint32_t count)
+static int write_lane(struct writer *writer, uint32_t band, const struct mr_detail_pixel *pixels,
+		      uint32_t count)
 {
 	enum mr_sliced table = writer->view->bands.list.items[band].table;
-	const uint32_t head[] = {band, lane, count, 0};
+	const uint32_t head[] = {band, pixels->lane, count, 0};
 	int64_t origin_ns = writer->view->origin_ns;
 	int result = 0;
 
@@ -95,30 +96,39 @@ static int write_lane(struct writer *writer, uint32_t band, uint32_t lane, uint3
 	WRITE_COLUMN(writer->words, pixel->count);
 	WRITE_COLUMN(writer->words, mr_label_of(writer->view, table, pixel->longest));
 	for (uint32_t i = 0; result == 0 && i < count; i++)
-		result = note_label(writer, table, writer->words[i], &writer->pixels[i]);
+		result = note_label(writer, table, writer->words[i], &pixels[i]);
 	WRITE_COLUMN(writer->words, shade_of(writer, table, pixel));
 	writer->part_count++;
 	return result;
 }
 
-static int write_band(struct writer *writer, uint32_t number)
+static int write_lanes(struct writer *writer, uint32_t band)
+{
+	const struct mr_detail_pixels *pixels = &writer->pixels;
+	int result = 0;
+
+	for (size_t first = 0, next; result == 0 && first < pixels->count; first = next) {
+		for (next = first + 1; next < pixels->count; next++)
+			if (pixels->items[next].lane != pixels->items[first].lane)
+				break;
+		result = write_lane(writer, band, &pixels->items[first], (uint32_t)(next - first));
+	}
+	return result;
+}
+
+static int write_band(struct writer *writer, uint32_t number, uint32_t lanes)
 {
 	const struct mr_band *band = &writer->view->bands.list.items[number];
 	const struct mr_slices *slices = mr_view_slices(writer->view, band->table);
 	const struct mr_pixels *pixels = &writer->viewport->pixels;
-	int result = 0;
 
 	if (!slices)
 		return -ENOMEM;
-	for (uint32_t lane = 0; result == 0 && lane < band->lanes; lane++) {
-		const struct mr_detail_view of = {band->group, lane, pixels->begin_ns,
-						  pixels->end_ns, pixels->count};
-		uint32_t count = mr_detail_query(slices->detail, &of, writer->pixels);
-
-		if (count)
-			result = write_lane(writer, number, lane, count);
-	}
-	return result;
+	const struct mr_detail_view of = {band->group, 0, pixels->begin_ns, pixels->end_ns,
+					  pixels->count};
+	int result = mr_detail_query_lanes(slices->detail, &of, lanes, &writer->pixels);
+	return result < 0 ? mr_fail_errno(-result, "look at the slices")
+			  : write_lanes(writer, number);
 }
 
 /* Labels are looked through once for each table: they are few. */
@@ -163,7 +173,7 @@ static int write_all(struct writer *writer)
 
 	fwrite(head, sizeof head, 1, writer->file);
 	for (uint32_t i = 0; result == 0 && i < writer->viewport->band_count; i++)
-		result = write_band(writer, writer->viewport->bands[i]);
+		result = write_band(writer, writer->viewport->bands[i], writer->viewport->lanes[i]);
 	if (result < 0)
 		return result;
 	off_t labels_at = ftello(writer->file);
@@ -188,19 +198,17 @@ int mr_answer_slices(struct mr_view *view, const struct mr_request *request,
 	if (result < 0)
 		return result;
 	size_t room = viewport.pixels.count;
-	mr_auto(free) struct mr_detail_pixel *pixels = malloc(room * sizeof *pixels);
 	mr_auto(free) double *times = malloc(room * sizeof *times);
 	mr_auto(free) uint32_t *words = malloc(room * sizeof *words);
 	struct writer writer = {
 		.view = view,
 		.viewport = &viewport,
 		.file = answer->body,
-		.pixels = pixels,
 		.times = times,
 		.words = words,
 	};
-	result = pixels && times && words ? write_all(&writer)
-					  : mr_fail_errno(ENOMEM, "look at the slices");
+	result = times && words ? write_all(&writer) : mr_fail_errno(ENOMEM, "look at the slices");
+	mr_vec_free(&writer.pixels);
 	mr_strings_free(&writer.labels);
 	answer->type = MR_TYPE_BINARY;
 	return result;

@@ -13,6 +13,7 @@
 #include "analysis/waiting.h"
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "report/report.h"
 #include "serve/trace_words.h"
 
 enum {
@@ -54,6 +55,9 @@ static int print_head(struct printer *printer)
 	print_exactly(printer, "first_ns", summary.first_ns);
 	print_exactly(printer, "started_realtime_ns", summary.started_realtime_ns);
 	mr_json_bool(json, "is_imported", mr_model_is_imported(model));
+	mr_json_begin_object(json, "summary");
+	mr_report_print_summary_json(&summary, json);
+	mr_json_end_object(json);
 	return 0;
 }
 

@@ -197,9 +197,22 @@ int mr_group_describe(const struct mr_view *view, const struct mr_band_group *gr
 
 /* ---- bands ---------------------------------------------------------------------------------------- */
 
-static const char *title_memory(const struct mr_model *model, const struct mr_memory_scope *scope,
+/* Is there memory of more than one process? */
+static bool has_other_memory(const struct mr_view *view, uint32_t process)
+{
+	for (size_t i = 0; i < view->series.items.count; i++) {
+		const struct mr_series *series = &view->series.items.items[i];
+
+		if (series->is_memory && series->process != process)
+			return true;
+	}
+	return false;
+}
+
+static const char *title_memory(const struct mr_view *view, const struct mr_memory_scope *scope,
 				struct mr_region *region)
 {
+	const struct mr_model *model = view->model;
 	bool is_runtime = scope->teller == MR_MEMORY_RUNTIME;
 	const char *teller = is_runtime ? "from the runtime" : "in the framework";
 	const char *device = scope->device ? mr_device_name(model, scope->device)
@@ -207,6 +220,11 @@ static const char *title_memory(const struct mr_model *model, const struct mr_me
 					   : "host";
 	const char *allocator = mr_model_text(model, scope->allocator);
 
+	if (has_other_memory(view, scope->process))
+		device = mr_region_print(region, "%s of process %u", device,
+					 model->survey->processes.items[scope->process].pid);
+	if (!device)
+		return NULL;
 	if (!scope->is_of_allocator)
 		return mr_region_print(region, "%s, %s", device, teller);
 	return mr_region_print(region, "%s, %s, %s", device, teller,
@@ -232,7 +250,7 @@ const char *mr_band_title(const struct mr_view *view, const struct mr_band *band
 		band->is_series ? &view->series.items.items[band->group] : NULL;
 
 	if (series)
-		return series->is_memory ? title_memory(view->model, &series->memory, region)
+		return series->is_memory ? title_memory(view, &series->memory, region)
 					 : mr_model_text(view->model, series->name);
 	return titles[band->table] ? titles[band->table]
 				   : mr_track_title(view->model, band->group, region);

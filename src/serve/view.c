@@ -108,6 +108,7 @@ void mr_view_free(struct mr_view *view)
 	mr_idle_free(&view->idle);
 	mr_critical_path_free(&view->path);
 	mr_findings_free(&view->findings);
+	mr_model_free(view->recorded);
 	mr_graph_figures_free(&view->graph_figures);
 	mr_names_free(&view->names);
 	free(view);
@@ -151,10 +152,25 @@ static int make_path(struct mr_view *view)
 	return result < 0 ? mr_fail_errno(-result, "find the critical path") : 0;
 }
 
+static int cut_to_recorded(struct mr_view *view)
+{
+	const struct mr_window all = mr_model_window(view->model);
+	const struct mr_part part = {.window = mr_model_recorded(view->model)};
+
+	if (view->recorded || part.window.first_ns == part.window.last_ns ||
+	    (part.window.first_ns == all.first_ns && part.window.last_ns == all.last_ns))
+		return 0;
+	int result = mr_model_cut(view->model, &part, &view->recorded);
+	return result < 0 ? mr_fail_errno(-result, "cut the trace") : 0;
+}
+
 static int make_findings(struct mr_view *view)
 {
-	int result = mr_analyse_all(view->model, &view->findings);
+	int result = cut_to_recorded(view);
 
+	if (result == 0)
+		result = mr_analyse_all(view->recorded ? view->recorded : view->model,
+					&view->findings);
 	if (result < 0)
 		mr_findings_free(&view->findings);
 	return result;

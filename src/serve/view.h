@@ -48,6 +48,7 @@ struct mr_view {
 	struct mr_once names_once;
 	struct mr_idle idle;
 	struct mr_critical_path path;
+	struct mr_model *recorded; /* cut to what was recorded, if that is not all; NULL else */
 	struct mr_findings findings;
 	struct mr_graph_figures graph_figures;
 	struct mr_names names;
@@ -74,7 +75,7 @@ const struct mr_critical_path *mr_view_path(struct mr_view *view);
 /* Sums for nodes and edges of graphs. */
 const struct mr_graph_figures *mr_view_graph_figures(struct mr_view *view);
 
-/* Every finding of a report on the whole trace. */
+/* Every finding of a report on the trace, as far as it was recorded (mr_model_recorded). */
 const struct mr_findings *mr_view_findings(struct mr_view *view);
 
 /* What can be searched for. */

@@ -22,8 +22,29 @@ static int parse_bands(const struct mr_view *view, const struct mr_request *requ
 				       wants_series ? "slices, no values" : "values, no slices");
 		if (viewport->band_count == MR_VIEWPORT_BANDS)
 			return mr_fail(EINVAL, "bands: are more than %d", MR_VIEWPORT_BANDS);
+		viewport->lanes[viewport->band_count] = MR_DETAIL_LANES;
 		viewport->bands[viewport->band_count++] = (uint32_t)band;
 	}
+	return 0;
+}
+
+static int parse_lanes(const struct mr_request *request, struct mr_viewport *viewport)
+{
+	const char *list = mr_request_text(request, "lanes");
+	uint32_t count = 0;
+	int64_t lanes;
+
+	if (!list)
+		return 0;
+	while (list && count < viewport->band_count) {
+		int result = mr_request_next_integer(&list, "lanes", 1, MR_DETAIL_LANES, &lanes);
+
+		if (result < 0)
+			return result;
+		viewport->lanes[count++] = (uint32_t)lanes;
+	}
+	if (list || count < viewport->band_count)
+		return mr_fail(EINVAL, "lanes: are not as many as bands");
 	return 0;
 }
 
@@ -43,5 +64,6 @@ int mr_viewport_parse(const struct mr_view *view, const struct mr_request *reque
 		return mr_fail(EINVAL, "from: is not before to");
 	ret_viewport->band_count = 0;
 	ret_viewport->pixels = (struct mr_pixels){from_ns, to_ns, (uint32_t)pixels};
-	return parse_bands(view, request, wants_series, ret_viewport);
+	result = parse_bands(view, request, wants_series, ret_viewport);
+	return result == 0 ? parse_lanes(request, ret_viewport) : result;
 }

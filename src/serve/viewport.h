@@ -3,6 +3,7 @@
  * What the page shows: some bands, from a time to a time, on so many pixels. A request for it is
  *
  *     ?bands=3,4,7&from=NS&to=NS&pixels=P        times relative to the view's origin
+ *     &lanes=1,6,256                             of each band the first so many; without it all
  */
 #ifndef MR_SERVE_VIEWPORT_H
 #define MR_SERVE_VIEWPORT_H
@@ -20,6 +21,7 @@ struct mr_viewport {
 	struct mr_pixels pixels; /* on the trace clock */
 	uint32_t band_count;
 	uint32_t bands[MR_VIEWPORT_BANDS];
+	uint32_t lanes[MR_VIEWPORT_BANDS]; /* of each the first so many */
 };
 
 /* Bands that all are series, or none is. -EINVAL with a cause. */

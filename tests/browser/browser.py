@@ -24,7 +24,7 @@ SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 MILLRACE = os.environ["MILLRACE"]
 SKIPPED = 77
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000  # with a busy machine
 
 
 def skip(reason):
@@ -58,12 +58,12 @@ class Server:
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
         if not self.url:
-            raise RuntimeError(f"millrace view says: {self.process.communicate(timeout=10)[1]}")
+            raise RuntimeError(f"millrace view says: {self.process.communicate(timeout=60)[1]}")
 
     def stop(self):
         """Ends it as Ctrl-C does; returns its status and what it said."""
         self.process.send_signal(2)
-        _, said = self.process.communicate(timeout=20)
+        _, said = self.process.communicate(timeout=60)
         return self.process.returncode, said
 
 
@@ -102,7 +102,7 @@ class ViewerTest(unittest.TestCase):
         trace = cls.folder / "pipeline.mill"
         if not trace.exists():
             subprocess.run([MILLRACE, "record", "-o", trace, "--", BUILD / "examples/pipeline"], check=True,
-                           capture_output=True, timeout=60)
+                           capture_output=True, timeout=120)
         return trace
 
     @classmethod
@@ -112,13 +112,25 @@ class ViewerTest(unittest.TestCase):
         truth = trace.with_suffix(".json")
         if not trace.exists():
             truth.write_bytes(subprocess.run([BUILD / "tests/simulate", str(seed), trace, *options], check=True,
-                                             capture_output=True, timeout=60).stdout)
+                                             capture_output=True, timeout=120).stdout)
         return trace, json.loads(truth.read_text())
+
+    @classmethod
+    def scoped(cls, *arguments):
+        """A trace of scoped.c."""
+        trace = cls.folder / f"scoped{'-'.join(arguments)}.mill"
+        if not trace.exists():
+            program = cls.folder / "scoped"
+            subprocess.run(["cc", f"-I{SOURCE}/include", "-o", program,
+                            pathlib.Path(__file__).with_name("scoped.c")], check=True, timeout=120)
+            subprocess.run([MILLRACE, "record", "-o", trace, "--levels", "dataflow", "--", program, *arguments],
+                           check=True, capture_output=True, timeout=120)
+        return trace
 
     def query(self, trace, sql):
         """Rows of `millrace query`, as dictionaries."""
         done = subprocess.run([MILLRACE, "query", "--format", "json", trace, sql], check=True, capture_output=True,
-                              text=True, timeout=60)
+                              text=True, timeout=120)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     # ---- pages ----
@@ -139,6 +151,17 @@ class ViewerTest(unittest.TestCase):
         page.goto(url + fragment)
         page.wait_for_selector("html[data-ready]")
         return page
+
+    def fragment(self, page):
+        """What stands in the URL behind the #, as the page itself sees it: Playwright is told a little later."""
+        return page.evaluate("location.hash")
+
+    def wait_for_problems(self, page, count):
+        """Chromium tells of failed requests on its console a little later."""
+        for _ in range(PATIENCE_MS // 50):
+            if len(self.problems) >= count:
+                break
+            page.wait_for_timeout(50)
 
     def watch(self, page, url):
         origin = "/".join(url.split("/")[:3]) + "/"

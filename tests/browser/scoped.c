@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * scoped [NODES]: describes two graphs whose shape is known, and executes the nodes of the first five times.
+ * scoped [NODES | twin]: describes graphs whose shape is known, and executes the nodes of the first five times.
  *
  *     scoped   input_0 … input_5 ─► model/dense/{MatMul ─► BiasAdd ─► Relu} ─► model/loss/{Sum ─► Mean}
  *                                          ─► train/{Clip ─► Apply} ─► step
  *     flat     NODES nodes without scopes: a chain, with an edge from each seventh to one far behind it
+ *     twin     the same as the first, and its nodes are executed twice
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <millrace.h>
 
@@ -15,6 +18,7 @@ enum {
 	STAGES = 8,
 	INPUTS = 6,
 	ROUNDS = 5,
+	TWIN_ROUNDS = 2,
 };
 
 static const char *const stages[STAGES][2] = {
@@ -24,9 +28,9 @@ static const char *const stages[STAGES][2] = {
 	{"train/Apply", "Apply"},         {"step", "NoOp"},
 };
 
-static void describe_scoped(uint32_t *nodes)
+static void describe_scoped(const char *title, uint32_t *nodes)
 {
-	uint32_t graph = millrace_graph("scoped");
+	uint32_t graph = millrace_graph(title);
 	uint32_t device = millrace_device("CPU:0", MILLRACE_DEVICE_CPU);
 
 	for (int i = 0; i < STAGES; i++)
@@ -59,14 +63,9 @@ static void describe_flat(int count)
 	free(nodes);
 }
 
-int main(int argument_count, char **arguments)
+static void execute(const uint32_t *nodes, uint64_t rounds)
 {
-	uint32_t nodes[STAGES];
-
-	describe_scoped(nodes);
-	if (argument_count > 1)
-		describe_flat(atoi(arguments[1]));
-	for (uint64_t round = 0; round < ROUNDS; round++) {
+	for (uint64_t round = 0; round < rounds; round++) {
 		for (int i = 0; i < STAGES; i++) {
 			struct millrace_span span = millrace_node_begin(nodes[i], round);
 
@@ -75,5 +74,20 @@ int main(int argument_count, char **arguments)
 			millrace_node_end(&span);
 		}
 	}
+}
+
+int main(int argument_count, char **arguments)
+{
+	uint32_t nodes[STAGES], others[STAGES];
+	bool has_twin = argument_count > 1 && strcmp(arguments[1], "twin") == 0;
+
+	describe_scoped("scoped", nodes);
+	if (has_twin)
+		describe_scoped("twin", others);
+	else if (argument_count > 1)
+		describe_flat(atoi(arguments[1]));
+	execute(nodes, ROUNDS);
+	if (has_twin)
+		execute(others, TWIN_ROUNDS);
 	return 0;
 }

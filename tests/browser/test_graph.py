@@ -3,7 +3,6 @@
 """The dataflow graph: what is drawn where the server says, scopes that open, selection both ways, keys."""
 
 import json
-import pathlib
 import re
 import subprocess
 import unittest
@@ -19,18 +18,6 @@ def graph_of(url, **parameters):
 
 
 class Graph(browser.ViewerTest):
-    @classmethod
-    def scoped(cls, *arguments):
-        """A trace of scoped.c."""
-        trace = cls.folder / f"scoped{'-'.join(arguments)}.mill"
-        if not trace.exists():
-            program = cls.folder / "scoped"
-            subprocess.run(["cc", f"-I{browser.SOURCE}/include", "-o", program,
-                            pathlib.Path(__file__).with_name("scoped.c")], check=True, timeout=60)
-            subprocess.run([browser.MILLRACE, "record", "-o", trace, "--levels", "dataflow", "--", program, *arguments],
-                           check=True, capture_output=True, timeout=60)
-        return trace
-
     def show(self, trace, fragment="#view=graph&graph=1"):
         page = self.open(trace, fragment)
         page.locator("#graph-status", has_text=re.compile(".")).wait_for()
@@ -38,14 +25,27 @@ class Graph(browser.ViewerTest):
 
     def place(self, page, item):
         """The middle of an item on the screen, by where the URL says the graph is looked at from."""
-        page.wait_for_url(re.compile("[#&]at="))
-        page.wait_for_timeout(350)  # the URL follows a little later
-        x, y, scale = map(float, re.search(r"[#&]at=([^&]*)", page.url)[1].split(","))
+        x, y, scale = self.camera(page)
         box = page.locator("canvas.graph-canvas").bounding_box()
         # Of a box its upper border, below which others stand.
         middle = item["y"] + (4 if item["is_open"] else item["height"] / 2)
         return (box["x"] + box["width"] / 2 + (item["x"] + item["width"] / 2 - x) * scale,
                 box["y"] + box["height"] / 2 + (middle - y) * scale)
+
+    def camera(self, page):
+        """From where the graph is looked at. The URL follows some time after the frame that shows it: what the page
+        itself does still later comes after that, however slow it is."""
+        page.wait_for_url(re.compile("[#&]at="))
+        page.evaluate("""async () => {
+            for (let i = 0; i < 2; i++)
+                await new Promise((resolve) => requestAnimationFrame(resolve));
+            await new Promise((resolve) => setTimeout(resolve, 350));
+        }""")
+        return map(float, re.search(r"[#&]at=([^&]*)", self.fragment(page))[1].split(","))
+
+    def wait_for_items(self, page, count):
+        """Until a graph of so many is shown."""
+        page.locator(f'canvas.graph-canvas[aria-label$=": {count} items"]').wait_for()
 
     def named(self, graph, name):
         return next(item for item in graph["nodes"] if item["name"] == name)
@@ -113,11 +113,13 @@ class Graph(browser.ViewerTest):
         page.wait_for_url(re.compile(rf"closed={dense['scope']}(&|$)"))
         closed = graph_of(url, graph=1, close=dense["scope"])
         self.assertEqual(10, len(closed["nodes"]))
+        self.wait_for_items(page, 10)
         page.mouse.move(*self.place(page, self.named(closed, "model/dense")))
         self.wait_for_status(page, "model/dense · scope of 3 operations")
         page.mouse.dblclick(*self.place(page, self.named(closed, "model/dense")))
         page.wait_for_url(re.compile(rf"opened={dense['scope']}(&|$)"))
-        self.assertNotIn("closed=", page.url)
+        self.assertNotIn("closed=", self.fragment(page))
+        self.wait_for_items(page, 13)
         page.mouse.dblclick(*self.place(page, inputs))
         page.wait_for_url(re.compile(rf"unfolded={inputs['id'][1:]}(&|$)"))
         self.assertEqual(18, len(graph_of(url, graph=1, unfold=inputs["id"][1:])["nodes"]))
@@ -146,7 +148,9 @@ class Graph(browser.ViewerTest):
         step = self.named(graph_of(self.serve(self.scoped()).url, graph=1), "step")
         before = self.place(page, step)
         page.mouse.move(*before)
+        _, _, scale = self.camera(page)
         page.mouse.wheel(0, -300)
+        page.wait_for_function("scale => Number(/[#&]at=[^&]*,([^&,]*)/.exec(location.hash)[1]) > scale", arg=scale)
         after = self.place(page, step)
         self.assertLess(max(abs(a - b) for a, b in zip(before, after)), 3)  # it stays under the pointer
         page.mouse.move(300, 500)
@@ -179,6 +183,23 @@ class Graph(browser.ViewerTest):
         page.keyboard.press("Enter")
         self.wait_for_status(page, "model/loss/Sum")
 
+    def test_highlight_finds_what_is_in_closed_scopes(self):
+        trace = self.scoped()
+        graph = graph_of(self.serve(trace).url, graph=1)
+        model, relu = self.named(graph, "model"), self.named(graph, "model/dense/Relu")
+        page = self.show(trace, f"#view=graph&graph=1&closed={model['scope']}")
+        closed = graph_of(self.serve(trace).url, graph=1, close=model["scope"])
+        self.wait_for_items(page, len(closed["nodes"]))
+        finder = page.get_by_role("searchbox", name="Highlight operations")
+        finder.fill("RELU")
+        page.get_by_text("0 shown, 1 in closed boxes").wait_for()
+        finder.press("Enter")
+        page.wait_for_url(re.compile(rf"select=node:{relu['node']}(&|$)"))
+        self.wait_for_status(page, "model/dense/Relu · Relu")
+        page.get_by_text("1 shown", exact=True).wait_for()
+        finder.fill("nothing like it")
+        page.get_by_text("nothing is called so").wait_for()
+
     def test_pixels_are_where_the_answer_says(self):
         """The longest operation is red in the middle of its left border; beside it is the page."""
         page = self.show(self.scoped())
@@ -186,7 +207,7 @@ class Graph(browser.ViewerTest):
         hot = max((item for item in graph["nodes"] if not item["is_open"]), key=lambda item: item["self_ns"])
         x, y = self.place(page, hot)
         box = page.locator("canvas.graph-canvas").bounding_box()
-        scale = float(re.search(r"at=[^,]*,[^,]*,([\d.]+)", page.url)[1])
+        _, _, scale = self.camera(page)
         left = x - box["x"] - hot["width"] / 2 * scale
         # One reading: of many, Chromium complains.
         row = page.evaluate("""([x, y, width]) => [...document.querySelector('canvas.graph-canvas').getContext('2d')
@@ -208,7 +229,7 @@ class Graph(browser.ViewerTest):
         trace = self.folder / "none.mill"
         if not trace.exists():
             subprocess.run([browser.MILLRACE, "record", "-o", trace, "--levels", "dataflow", "--", "true"], check=True,
-                           capture_output=True, timeout=60)
+                           capture_output=True, timeout=120)
         page = self.open(trace, "#view=graph")
         page.get_by_text("The trace has no dataflow graph.").wait_for()
 

@@ -66,15 +66,6 @@ class Overview(browser.ViewerTest):
         page.go_back()
         evidence.wait_for()
 
-    def test_a_card_leads_to_the_longest_piece_of_its_cause(self):
-        trace, truth = self.simulated(SEED)
-        page = self.open(trace)
-        card = page.get_by_role("article").first
-        cause = card.get_by_role("heading").inner_text()
-        card.get_by_role("button").click()
-        page.wait_for_url(re.compile(r"view=timeline.*select=row:(idle|path):\d+"))
-        page.get_by_role("heading", name=cause, exact=True).first.wait_for()
-
     def test_says_what_is_missing(self):
         trace, _ = self.simulated(SEED, "no-kernel")
         page = self.open(trace)
@@ -177,6 +168,132 @@ class Tables(browser.ViewerTest):
         page.reload()
         page.get_by_role("img", name=f"How long {function} took").first.wait_for()
 
+    def test_a_row_is_of_its_own_node_though_another_has_its_name(self):
+        trace = self.scoped("twin")
+        nodes = {row["count"]: row["node"] for row in self.query(
+            trace, "select node, count(*) as count from node_executions where node_name = 'model/dense/Relu' group by 1")}
+        self.assertEqual({2, 5}, set(nodes))
+        page = self.open_table(trace, "operations.by_node&filter=relu")
+        marked = page.locator("table.data tr[aria-selected=true]")
+        for index, graph in enumerate(self.column(page, 3)):
+            row = page.locator("table.data tbody tr").nth(index)
+            count = int(row.locator("td").nth(3).inner_text())
+            row.click()
+            page.wait_for_url(re.compile(f"select=node:{nodes[count]}(&|$)"))
+            marked.filter(has_text=graph).wait_for()
+            self.assertEqual(1, marked.count())
+
+    def test_what_is_selected_elsewhere_stands_in_its_table(self):
+        trace, _ = self.simulated(SEED)
+        (kernel,) = self.query(trace, "select rowid as row, name from device_operations where kind = 'kernel' limit 1")
+        (call,) = self.query(trace, "select function from calls limit 1")
+        marked = "table.data tr[aria-selected=true] td:nth-child(1)"
+        page = self.open(trace, f"#view=tables&select=row:device_operations:{kernel['row']}")
+        page.wait_for_url(re.compile("table=device_operations.by_name"))
+        page.locator(marked).wait_for()
+        self.assertEqual([kernel["name"]], page.locator(marked).all_inner_texts())
+        page = self.open(trace, "#view=timeline&table=system_calls.by_call")
+        page.get_by_role("combobox", name="Search").fill(call["function"])
+        page.get_by_role("option").first.wait_for()
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile("select=row:calls"))
+        page.keyboard.press("5")
+        page.wait_for_url(re.compile("table=calls.by_name"))
+        page.locator(marked).wait_for()
+        self.assertEqual([call["function"]], page.locator(marked).all_inner_texts())
+        page.get_by_role("navigation", name="Tables").get_by_role("button", name="By type").click()
+        page.wait_for_url(re.compile("table=operations.by_type"))  # what is chosen here stays
+
+    def test_what_cannot_be_chosen_is_marked_too(self):
+        trace, _ = self.simulated(SEED)
+        (step,) = self.query(trace, "select step, duration_ns from steps order by start_ns limit 1 offset 2")
+        page = self.open(trace, "#view=steps")
+        page.get_by_role("img", name="Durations of steps").wait_for()
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
+        page.get_by_text(f"Step {step['step']} took").wait_for()
+        page.keyboard.press("5")
+        page.wait_for_url(re.compile("table=steps.steps"))
+        marked = page.locator("table.data tr[aria-current=true]")
+        marked.wait_for()
+        self.assertEqual(str(step["step"]), marked.locator("td").first.inner_text())
+
+    def test_a_url_that_names_both_table_and_selection_is_obeyed(self):
+        trace, _ = self.simulated(SEED)
+        page = self.open_table(trace, "calls.by_name&select=row:device_operations:0")
+        page.locator(".distribution h3").wait_for()
+        self.assertIn("table=calls.by_name", self.fragment(page))
+
+    def test_filter_and_order_are_in_the_url(self):
+        trace, _ = self.simulated(SEED)
+        page = self.open_table(trace, "calls.by_name")
+        page.get_by_role("searchbox", name="Filter Runtime calls").fill("clEnq")
+        page.get_by_role("columnheader", name="count").get_by_role("button").click()
+        page.wait_for_url(re.compile(r"filter=clEnq.*sort=-count|sort=-count.*filter=clEnq"))
+        rows = self.column(page, 1)
+        page.reload()
+        page.locator("table.data").wait_for()
+        self.assertEqual(rows, self.column(page, 1))
+        self.assertEqual("clEnq", page.get_by_role("searchbox", name="Filter Runtime calls").input_value())
+        self.assertEqual("descending", page.get_by_role("columnheader", name="count").get_attribute("aria-sort"))
+        page.get_by_role("navigation", name="Tables").get_by_role("button", name="By type").click()
+        page.wait_for_url(lambda url: "filter=" not in url and "sort=" not in url)
+        page.go_back()
+        page.get_by_role("searchbox", name="Filter Runtime calls").wait_for()
+        self.assertEqual(rows, self.column(page, 1))
+
+    def long_names(self):
+        """Operations whose names differ at their ends."""
+        trace = self.folder / "long.json"
+        names = [f"StatefulPartitionedCall/sequential_1/layer_{i}/convolution" for i in range(40)]
+        names.append("__inference_multi_step_on_iterator_1982")
+        trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [
+            {"ph": "X", "cat": "cpu_op", "name": name, "ts": 100 * i, "dur": 90 - i, "pid": 1, "tid": 1}
+            for i, name in enumerate(names)]}))
+        return trace, names
+
+    def test_names_are_cut_in_the_middle(self):
+        trace, names = self.long_names()
+        page = self.open_table(trace, "operations.by_node", width=800)
+        self.assertEqual(set(names), set(self.column(page, 1)))
+        for name, end in ((names[0], "/layer_0/convolution"), (names[-1], "iterator_1982")):
+            cell = page.locator(f"table.data td[title='{name}']").first
+            tail = cell.locator(".name-tail")
+            self.assertTrue(tail.inner_text().endswith(end) or end.endswith(tail.inner_text()), tail.inner_text())
+            self.assertTrue(cell.locator(".name-head").evaluate("(head) => head.scrollWidth > head.clientWidth"))
+            self.assertTrue(tail.evaluate("(tail) => tail.scrollWidth <= tail.clientWidth"))
+            # Else one pixel too few would replace all of the tail.
+            self.assertEqual("clip", cell.locator(".name").evaluate("(name) => getComputedStyle(name).textOverflow"))
+            inside, outside = tail.bounding_box(), cell.bounding_box()
+            self.assertLessEqual(inside["x"] + inside["width"], outside["x"] + outside["width"])
+        page.get_by_role("combobox", name="Search").fill("layer_1")
+        page.get_by_role("option").first.wait_for()
+        for tail in page.get_by_role("option").locator(".name-tail").all():
+            self.assertTrue(tail.evaluate("(tail) => tail.scrollWidth <= tail.clientWidth"))
+            self.assertIn("layer_1", tail.inner_text())
+
+    def test_the_first_column_stays_in_sight(self):
+        page = self.open_table(self.long_names()[0], "operations.by_node", width=800)
+        self.assertEqual("share", page.get_by_role("columnheader", name="share of self").inner_text())
+        cells = [page.locator(f"table.data {each}").first for each in ("th", "tbody td", "tfoot td")]
+        before = [cell.bounding_box()["x"] for cell in cells]
+        moved = page.locator(".table-box").evaluate("(box) => { box.scrollLeft = 200; return box.scrollLeft; }")
+        self.assertGreater(moved, 50)
+        self.assertEqual(before, [cell.bounding_box()["x"] for cell in cells])
+
+    def test_what_is_selected_is_in_sight_of_a_small_window(self):
+        trace, names = self.long_names()
+        (last,) = self.query(trace, f"select node from node_executions where node_name = '{names[30]}'")
+        page = self.open(trace, f"#view=tables&table=operations.by_node&select=node:{last['node']}", width=800,
+                         height=700)
+        page.locator(".distribution h3").wait_for()
+        row = page.locator("table.data tr[aria-selected=true]")
+        row.wait_for()
+        self.assertTrue(row.evaluate("""(row) => {
+            const {left, top, height} = row.getBoundingClientRect();
+            return document.elementFromPoint(left + 40, top + height / 2)?.closest("tr") === row;
+        }"""))
+
     def test_of_a_long_table_only_rows_in_sight_exist(self):
         trace, _ = self.simulated(SEED, "size=3000")
         page = self.open_table(trace, "idle.by_all")
@@ -202,7 +319,7 @@ class Steps(browser.ViewerTest):
         page.get_by_role("button", name="Longest").click()
         longest = max(steps, key=lambda step: step["duration_ns"])
         page.get_by_text(f"Step {longest['step']} took {duration(longest['duration_ns'])}.").wait_for()
-        begin, end = (int(re.search(rf"{name}=(-?\d+)", page.url)[1]) for name in ("from", "to"))
+        begin, end = (int(re.search(rf"{name}=(-?\d+)", self.fragment(page))[1]) for name in ("from", "to"))
         self.assertEqual(longest["duration_ns"], end - begin)
         place = steps.index(longest)
         page.keyboard.press("ArrowLeft" if place else "ArrowRight")
@@ -213,6 +330,13 @@ class Steps(browser.ViewerTest):
         page.get_by_text(re.compile(r"^Step [0-9] took")).wait_for()
         page.keyboard.press("t")
         page.wait_for_url(re.compile("view=timeline"))
+
+    def test_a_slice_chooses_the_step_that_it_belongs_to(self):
+        trace = self.pipeline()
+        (step,) = self.query(trace, "select step, duration_ns from steps order by start_ns limit 1 offset 3")
+        (row,) = self.query(trace, f"select rowid as row from node_executions where step = {step['step']} limit 1")
+        page = self.open(trace, f"#view=steps&select=row:node_executions:{row['row']}")
+        page.get_by_text(f"Step {step['step']} took {duration(step['duration_ns'])}.").wait_for()
 
     def test_a_step_is_compared_with_the_median_one(self):
         trace = self.pipeline()
@@ -242,7 +366,7 @@ class Memory(browser.ViewerTest):
         plot.click(position={"x": box["width"] / 2, "y": 60})
         table = page.get_by_role("grid", name="Live memory by operation")
         table.wait_for()
-        self.assertIn("moment=", page.url)
+        self.assertIn("moment=", self.fragment(page))
         allocations = [int(row.locator("td.number").first.inner_text().replace(",", ""))
                        for row in table.locator("tbody tr").all()]
         said = page.get_by_role("heading", name=re.compile("^Live at")).inner_text()

@@ -43,7 +43,7 @@ class Timeline(browser.ViewerTest):
         page.wait_for_selector('.timeline[data-waiting="false"]')
 
     def state(self, page):
-        return dict(urllib.parse.parse_qsl(page.url.partition("#")[2]))
+        return dict(urllib.parse.parse_qsl(self.fragment(page)[1:]))
 
     def wait_for_state(self, page, **wanted):
         """The URL follows within a moment."""
@@ -52,8 +52,8 @@ class Timeline(browser.ViewerTest):
                 new URLSearchParams(location.hash.slice(1)).get(name) === value""", arg=[name, value])
 
     def window(self, page):
-        view = page.locator(".timeline")
-        return float(view.get_attribute("data-from")), float(view.get_attribute("data-to"))
+        """Both at the same moment."""
+        return tuple(page.locator(".timeline").evaluate("view => [view.dataset.from, view.dataset.to].map(Number)"))
 
     def x_of(self, page, time, width):
         begin, end = self.window(page)
@@ -303,9 +303,12 @@ class Timeline(browser.ViewerTest):
         band = page.locator(f'[data-key$="/cpu_runs.{row["track"]}"]')
         band.wait_for()
         page.wait_for_url(lambda url: "open=cpus.0" in url)
-        box, around = band.bounding_box(), page.locator(".timeline-scroll").bounding_box()
-        self.assertLessEqual(box["y"] + box["height"], around["y"] + around["height"] + 1)
-        self.assertTrue(page.locator(".timeline-status").text_content())
+        page.wait_for_function("""key => {
+            const box = document.querySelector(`[data-key$="${key}"]`).getBoundingClientRect();
+            const around = document.querySelector(".timeline-scroll").getBoundingClientRect();
+            return around.top <= box.top && box.bottom <= around.bottom + 1;
+        }""", arg=f"/cpu_runs.{row['track']}")
+        page.locator(".timeline-status", has_text=re.compile(".")).wait_for()
 
     def test_what_is_selected_is_not_hidden_by_the_filter(self):
         trace = self.pipeline()
@@ -349,6 +352,35 @@ class Timeline(browser.ViewerTest):
         self.wait_for_state(page, tracks="1003")
         self.assertEqual(1, page.get_by_role("treeitem", name="tid 1003").count())
         self.assertEqual(0, page.get_by_role("treeitem", name="tid 1002").count())
+        page.get_by_role("searchbox", name="Filter tracks").fill("nonesuch")
+        page.get_by_text("No track is called “nonesuch”.").wait_for()
+        page.get_by_role("searchbox", name="Filter tracks").fill("")
+        page.get_by_text("No track is called").wait_for(state="hidden")
+
+    def test_names_upon_slices_are_cut_where_they_do_not_differ(self):
+        names = [f"StatefulPartitionedCall/sequential_1/layer_{i}/convolution" for i in range(4)]
+        names += [f"__inference_multi_step_on_iterator_with_a_long_name_{i}" for i in range(1982, 1984)]
+        trace = self.folder / "long.json"
+        trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [
+            {"ph": "X", "cat": "cpu_op", "name": name, "ts": 100 * i, "dur": 90, "pid": 1, "tid": 1}
+            for i, name in enumerate(names)]}))
+        page = self.open(trace, "#view=timeline")
+        page.wait_for_selector("html[data-drawn]")
+        page.evaluate("""() => {
+            window.texts = [];
+            const draw = CanvasRenderingContext2D.prototype.fillText;
+            CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+                window.texts.push(text);
+                draw.call(this, text, ...place);
+            };
+        }""")
+        page.set_viewport_size({"width": 1500, "height": 800})
+        page.wait_for_function("() => window.texts.some((text) => text.endsWith('_1983'))")
+        drawn = {text for text in page.evaluate("window.texts") if "…" in text}
+        for name in names:
+            end = name[-5:] if name.startswith("__") else name[-20:]
+            (text,) = (each for each in drawn if each.endswith(end))
+            self.assertTrue(name.startswith(text.split("…")[0]), text)
 
     def test_it_says_what_is_missing(self):
         page = self.show(self.pipeline())
@@ -394,6 +426,7 @@ class Timeline(browser.ViewerTest):
         page.get_by_text("it cannot be told").wait_for(state="hidden")
         self.settle(page)
         self.assertGreater(len(refused), 0)
+        self.wait_for_problems(page, len(refused))
         self.assertEqual(len(refused), sum("500" in problem for problem in self.problems))
         self.problems = [problem for problem in self.problems if "500" not in problem]
 

@@ -117,6 +117,47 @@ class Answers(viewer.ServerTest):
                 printed = support.run(support.MILLRACE, "report", "--json", *options, trace.path)
                 self.assertEqual(json.loads(printed.stdout), trace.ask("report", **window))
 
+    def test_first_rows_of_a_report(self):
+        for trace in self.traces():
+            whole = trace.ask("report")
+            short = trace.ask("report", rows=3)
+            for finding, cut in zip(whole["findings"], short["findings"], strict=True):
+                for table, first in zip(finding["tables"], cut["tables"], strict=True):
+                    self.assertEqual(table["rows"][:3], first["rows"])
+                    self.assertEqual(len(table["rows"]) - len(first["rows"]), first.get("left_out", 0))
+                self.assertEqual({**finding, "tables": None}, {**cut, "tables": None})
+            self.assertNotIn("ops", short)
+            for device, summed in zip(whole["devices"], short["devices"], strict=True):
+                self.check_causes(device["idle_causes"], summed["idle_causes"])
+            if whole["critical_path"]:
+                self.check_causes(whole["critical_path"]["shares"], short["critical_path"]["shares"])
+
+    def check_causes(self, causes, summed):
+        """Of each kind one, with the culprit of its largest that has any."""
+        self.assertEqual(len({cause["cause"] for cause in summed}), len(summed))
+        for each in summed:
+            alike = [cause for cause in causes if cause["cause"] == each["cause"]]
+            self.assertEqual(sum(cause["ns"] for cause in alike), each["ns"])
+            self.assertEqual(next((cause["culprit"] for cause in alike if cause["culprit"]), ""), each["culprit"])
+        self.assertEqual({cause["cause"] for cause in causes}, {cause["cause"] for cause in summed})
+
+    def test_one_table_of_a_report(self):
+        for trace in self.traces():
+            for finding in trace.ask("report")["findings"]:
+                for table in finding["tables"]:
+                    name = f"{finding['id']}.{table['id']}"
+                    self.assertEqual(table, trace.ask("report", table=name))
+                    some = trace.ask("report", table=name, first=1, rows=2)
+                    self.assertEqual(table["rows"][1:3], some["rows"])
+                    self.assertEqual(len(table["rows"]) - len(some["rows"]), some.get("left_out", 0))
+                    self.assertEqual([], trace.ask("report", table=name, first=len(table["rows"]) + 1)["rows"])
+
+    def test_summary_is_the_head_of_the_report(self):
+        for trace in self.traces():
+            report = trace.ask("report")
+            self.assertEqual(trace.ask("trace")["summary"], {key: report[key] for key in trace.ask("trace")["summary"]})
+            self.assertIn("wall_ns", trace.ask("trace")["summary"])
+
     def test_idle_time_and_path_tile(self):
         for trace in self.traces():
             report = trace.ask("report")

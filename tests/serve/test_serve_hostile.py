@@ -19,7 +19,7 @@ SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 ENDPOINTS = re.findall(r'^\t\{"(\w+)",', (SOURCE / "src/serve/endpoints.c").read_text(), re.MULTILINE)
 # What they take; others are asked with whatever there is.
 WANTED = {
-    "slices": ["bands", "from", "to", "pixels"],
+    "slices": ["bands", "from", "to", "pixels", "lanes"],
     "series": ["bands", "from", "to", "pixels"],
     "row": ["table", "row"],
     "at": ["track", "from", "duration"],
@@ -28,7 +28,7 @@ WANTED = {
     "next": ["table", "label", "from", "backward"],
     "find": ["text", "limit"],
     "groups": ["table", "from", "to"],
-    "report": ["from", "to"],
+    "report": ["from", "to", "table", "first", "rows"],
     "node": ["node"],
     "live": ["band", "time"],
     "graph": ["graph", "open", "collapse"],
@@ -36,6 +36,7 @@ WANTED = {
 PARAMETERS = sorted({name for names in WANTED.values() for name in names} | {"tracks", "backward", "nothing"})
 TABLES = ["node_executions", "scopes", "calls", "states", "system_calls", "major_faults", "block_io", "interrupts",
           "device_operations", "cpu_runs", "idle", "path", "steps"]
+REPORTED = ["idle.by_all", "overview.causes", "calls.by_name", "idle.", ".by_name", "."]
 NUMBERS = ["0", "1", "7", "8192", "8193", "-1", "-0", "1000000", "123456789", "2147483647", "2147483648",
            "4294967295", "4294967296", "9007199254740993", "9223372036854775807", "-9223372036854775808",
            "9223372036854775808", "-99999999999999999999", "00", "1e3", "0x10", "", " 1", "NaN", "1,2", ","]
@@ -67,8 +68,11 @@ class Questions:
             band = chance.choice(self.trace["bands"] or [{"kind": "slices"}])
             alike = [other["band"] for other in self.trace["bands"] if other["kind"] == band["kind"]]
             return ",".join(map(str, chance.choices(alike, k=chance.randrange(1, 9)) if alike else "0"))
+        if name == "lanes":
+            return ",".join(map(str, chance.choices([1, 2, 6, 256], k=chance.randrange(1, 9))))
         return chance.choice({
-            "table": TABLES, "label": self.labels or [0], "tracks": LISTS, "text": TEXTS, "open": LISTS + TEXTS,
+            "first": [0, 1, 100], "rows": [0, 1, 100],
+            "table": TABLES + REPORTED, "label": self.labels or [0], "tracks": LISTS, "text": TEXTS, "open": LISTS + TEXTS,
             "collapse": LISTS + TEXTS, "pixels": [1, 2, 1500, 8192], "limit": [1, 10, 100], "backward": [0, 1],
             "graph": [graph["graph"] for graph in self.trace["graphs"]] or [1],
             "band": range(len(self.trace["bands"]) or 1)}.get(name, range(20)))

@@ -50,6 +50,9 @@ export function fieldLink({store}, target, text) {
 			target.table.replaceAll("_", " "));
 	if (target.label !== undefined)
 		return link(text, () => store.select(labelSelection(target.table, target.label)), "all of this name");
+	if (target.file !== undefined)
+		return link(text, () => store.update({view: "tables",
+			options: {table: "input_output.by_file", filter: text, sort: null}}, "push"), "what was done with it");
 	return link(text, () => store.update({view: "timeline", options: {track: String(target.track)}}, "push"),
 		"show on the timeline");
 }

@@ -20,7 +20,7 @@ import {meet} from "./picture.js";
  * @property {string} paint
  * @property {Item | null} current
  * @property {Item | null} hovered
- * @property {Set<Item>} matches
+ * @property {ReturnType<Picture["whereFound"]>} matches
  */
 
 const FONT = "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif";
@@ -253,10 +253,10 @@ export class Painter {
 				context.stroke();
 			}
 		}
-		if (look.matches.has(item))
+		if (look.matches.marked.has(item))
 			this.#drawFrame(item, colours.mark, 4, look);
 		if (look.camera.scale >= BOTH_LINES)
-			this.#drawTexts(item);
+			this.#drawTexts(item, look.matches.scopes.get(item) ?? 0);
 		else
 			this.#drawTitle(item, look.camera.scale);
 	}
@@ -284,13 +284,14 @@ export class Painter {
 		context.textAlign = "left";
 	}
 
-	/** @param {Item} item */
-	#drawTexts(item) {
+	/** @param {Item} item @param {number} found inside */
+	#drawTexts(item, found) {
 		const {context, colours} = this;
 		const middle = item.x + item.width / 2;
 		const room = item.width - 14;
 		const isOne = item.children === 0;
-		const below = item.scope ? `${item.children} operations` : isOne ? item.type ?? "" : "alike";
+		const below = found > 0 ? `${found} of ${item.children} found` :
+			item.scope ? `${item.children} operations` : isOne ? item.type ?? "" : "alike";
 		context.textAlign = "center";
 		context.textBaseline = "alphabetic";
 		context.fillStyle = colours.text;

@@ -21,6 +21,9 @@
  *
  * @typedef {Rectangle & {from: Item, to: Item, kind: "data" | "control", count: number, bytes: number | null,
  *     is_back: boolean, is_cut: boolean, points: number[]}} Edge
+ *
+ * An operation that is searched for, and the scopes around it, the innermost first.
+ * @typedef {{node: number, scopes: number[]}} Found
  */
 
 /** @param {Rectangle} a @param {Rectangle} b */
@@ -164,12 +167,32 @@ export class Picture {
 	}
 
 	/**
-	 * @param {string} text
-	 * @returns {Item[]} whose name or type has it
+	 * Where operations are to be seen: by themselves, or inside closed scopes. Those that are folded with others are
+	 * hidden, too.
+	 * @param {Found[]} found
 	 */
-	matching(text) {
-		const wanted = text.trim().toLowerCase();
-		return wanted === "" ? [] : this.items.filter((item) =>
-			!item.is_open && `${item.name} ${item.type ?? ""}`.toLowerCase().includes(wanted));
+	whereFound(found) {
+		/** @type {Set<Item>} */
+		const shown = new Set();
+		/**
+		 * How many are in each.
+		 * @type {Map<Item, number>}
+		 */
+		const scopes = new Map();
+		/** @type {Found[]} */
+		const hidden = [];
+		for (const each of found) {
+			const item = this.byId.get(`n${each.node}`) ?? this.byId.get(`g${each.node}`);
+			const scope = each.scopes.map((number) => this.byId.get(`s${number}`)).find((box) => box && !box.is_open);
+			if (item) {
+				shown.add(item);
+			} else {
+				hidden.push(each);
+				if (scope)
+					scopes.set(scope, (scopes.get(scope) ?? 0) + 1);
+			}
+		}
+		return {shown: this.items.filter((item) => shown.has(item)), scopes, hidden,
+			marked: new Set([...shown, ...scopes.keys()])};
 	}
 }

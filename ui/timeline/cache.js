@@ -7,8 +7,9 @@
  *     older, coarser  ├──────────────────────────────┤
  *     drawn           ├─ older ┼── newest ─┼─ older ─┤
  *
- * One request is under way at a time; it is given up only when its answer would be of no use. Answers are kept
- * whole, the latest few of them.
+ * Of a band only the lanes that are shown are asked for. One request is under way at a time; it is given up only when
+ * its answer would be of no use. Answers are kept whole, the latest few of them. After one that failed nothing is asked
+ * for a while, and then again.
  */
 
 const ANSWERS = 10;
@@ -24,7 +25,7 @@ const RETRY_MS = 2000;
  * @property {number} from
  * @property {number} to
  * @property {number} density ns in a pixel
- * @property {Set<number>} bands that were asked for
+ * @property {Map<number, number>} bands that were asked for, and of each how many lanes
  * @property {Map<number, P[]>} parts by band
  * @property {number} bytes
  */
@@ -55,14 +56,14 @@ export class Cache {
 	}
 
 	/**
-	 * @param {number[]} bands
+	 * @param {Map<number, number>} bands and how many lanes of each
 	 * @param {import("./viewport.js").Viewport} viewport
-	 * @returns {number[]} those that cannot be drawn as fine as they should be
+	 * @returns {[number, number][]} those that cannot be drawn as fine as they should be
 	 */
 	lacking(bands, viewport) {
 		const density = (viewport.to - viewport.from) / viewport.width;
 		const {from, to} = this.#clip(viewport);
-		return bands.filter((band) => !this.answers.some((answer) => answer.bands.has(band) &&
+		return [...bands].filter(([band, lanes]) => !this.answers.some((answer) => hasLanes(answer, band, lanes) &&
 			answer.from <= from && answer.to >= to && isFine(answer.density, density)));
 	}
 
@@ -73,14 +74,16 @@ export class Cache {
 
 	/**
 	 * Sees to it that some bands can be drawn.
-	 * @param {number[]} bands
+	 * @param {Map<number, number>} bands and how many lanes of each
 	 * @param {import("./viewport.js").Viewport} viewport
 	 * @returns {boolean} whether all of them can, as fine as they should be
 	 */
 	want(bands, viewport) {
 		const lacking = this.lacking(bands, viewport);
-		if (lacking.length === 0)
+		if (lacking.length === 0) {
+			this.failure = "";
 			return true;
+		}
 		const density = (viewport.to - viewport.from) / viewport.width;
 		const {from, to} = this.#clip(viewport);
 		if (this.underWay) {
@@ -95,21 +98,23 @@ export class Cache {
 	}
 
 	/**
-	 * What there is of a band, and which part of the window it should be drawn in.
+	 * What there is of a band, and which part of the window it should be drawn in. Answers that lack some of the lanes
+	 * come last.
 	 * @param {number} band
+	 * @param {number} lanes
 	 * @param {number} from
 	 * @param {number} to
 	 * @returns {{from: number, to: number, parts: P[]}[]}
 	 */
-	pieces(band, from, to) {
+	pieces(band, lanes, from, to) {
 		/** @type {{from: number, to: number, parts: P[]}[]} */
 		const found = [];
 		let gaps = [{from, to}];
-		for (const answer of this.answers) {
+		const having = this.answers.filter(({bands}) => bands.has(band));
+		for (const answer of [...having.filter((each) => hasLanes(each, band, lanes)),
+			...having.filter((each) => !hasLanes(each, band, lanes))]) {
 			if (!gaps.length)
 				break;
-			if (!answer.bands.has(band))
-				continue;
 			const parts = answer.parts.get(band) ?? [];
 			gaps = gaps.flatMap((gap) => {
 				const low = Math.max(gap.from, answer.from);
@@ -133,7 +138,7 @@ export class Cache {
 	}
 
 	/**
-	 * @param {number[]} bands
+	 * @param {[number, number][]} bands
 	 * @param {number} from
 	 * @param {number} to
 	 * @param {number} density
@@ -147,15 +152,17 @@ export class Cache {
 		const request = {...asked, density, abort: new AbortController()};
 		this.underWay = request;
 		try {
-			const parts = await this.ask({bands, ...asked, pixels}, request.abort.signal);
+			const parts = await this.ask({bands: bands.map(([band]) => band), lanes: bands.map(([, lanes]) => lanes),
+				...asked, pixels}, request.abort.signal);
 			this.failure = "";
-			this.#keep({...asked, density: (asked.to - asked.from) / pixels, bands: new Set(bands),
+			this.#keep({...asked, density: (asked.to - asked.from) / pixels, bands: new Map(bands),
 				parts: groupByBand(parts), bytes: parts.reduce((sum, {count}) => sum + 32 * count, 0)});
 		} catch (error) {
 			if (!request.abort.signal.aborted) {
-				this.failure = error instanceof Error ? error.message : String(error);
+				this.failure = `Not all is drawn: ${error instanceof Error ? error.message : error}. ` +
+					"It is asked for again in a moment.";
 				this.retryAt = performance.now() + RETRY_MS;
-				window.setTimeout(this.changed, RETRY_MS);
+				window.setTimeout(this.changed, RETRY_MS + 10);
 			}
 		}
 		if (this.underWay === request) {
@@ -171,6 +178,15 @@ export class Cache {
 		const enough = this.answers.findIndex((each, i) => (bytes += each.bytes) > ANSWER_BYTES && i > 0);
 		this.answers.length = Math.min(this.answers.length, ANSWERS, enough < 0 ? ANSWERS : enough);
 	}
+}
+
+/**
+ * @param {{bands: Map<number, number>}} answer
+ * @param {number} band
+ * @param {number} lanes
+ */
+function hasLanes({bands}, band, lanes) {
+	return (bands.get(band) ?? 0) >= lanes;
 }
 
 /**

@@ -77,7 +77,7 @@ function goAcrossLanes(timeline, step) {
 		const lane = laneAt(row, y);
 		const isOther = lane && (lane.band.band !== answer.band || lane.lane !== answer.lane);
 		const part = isOther && lane.band.kind === "slices" &&
-			bands.slicesOf(lane.band, store.state.from, store.state.to).flatMap(({parts}) => parts)
+			bands.slicesOf(lane.band, lane.lane + 1, store.state.from, store.state.to).flatMap(({parts}) => parts)
 				.find((each) => each.lane === lane.lane && each.count > 0);
 		if (lane && part) {
 			const i = Math.min(firstAbove(part.end, middle), part.count - 1);

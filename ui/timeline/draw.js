@@ -179,7 +179,7 @@ export class Painter {
 		if (!idle)
 			return blank;
 		line.set(blank);
-		for (const piece of this.bands.slicesOf(idle, frame.viewport.from, frame.viewport.to)) {
+		for (const piece of this.bands.slicesOf(idle, 1, frame.viewport.from, frame.viewport.to)) {
 			for (const part of piece.parts)
 				this.#drawLane(part, piece, "idle", line, frame, IDLE_TINT, null);
 		}
@@ -195,7 +195,7 @@ export class Painter {
 	 */
 	#drawBand(row, band, frame, blank, lanes) {
 		const {top, ratio, viewport, highlight} = frame;
-		const pieces = this.bands.slicesOf(band, viewport.from, viewport.to);
+		const pieces = this.bands.slicesOf(band, lanes, viewport.from, viewport.to);
 		const isMarked = highlight?.table === band.table;
 		for (let lane = 0; lane < lanes; lane++) {
 			const place = placeInRow(row, band.band, lane);

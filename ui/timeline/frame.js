@@ -19,16 +19,17 @@ export function createFrame(tools, tree, tooltip, {missing = [], groups}) {
 	const drawing = element("div", {class: "timeline-drawing"}, canvas, overlay, hair, tooltip);
 	const status = element("p", {class: "timeline-status", role: "status", "aria-live": "polite"});
 	const failure = element("p", {class: "timeline-failure warning", role: "alert", hidden: true});
+	const empty = element("p", {class: "timeline-empty", role: "status", hidden: groups.length > 0},
+		"There is nothing to draw in this trace.");
 	const whole = element("div", {class: "timeline"},
 		tools,
 		element("div", {class: "timeline-main"},
-			element("div", {class: "timeline-corner"}), axis, scroller, drawing,
-			groups.length === 0 && element("p", {class: "timeline-empty"}, "There is nothing to draw in this trace.")),
+			element("div", {class: "timeline-corner"}), axis, scroller, drawing, empty),
 		failure,
 		missing.length > 0 && element("p", {class: "timeline-missing"},
 			element("strong", {}, "Not in this trace: "), missing.join(" ")),
 		status);
-	return {element: whole, canvas, overlay, axis, scroller, drawing, hair, status, failure};
+	return {element: whole, canvas, overlay, axis, scroller, drawing, hair, status, failure, empty};
 }
 
 /**

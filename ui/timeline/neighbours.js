@@ -29,7 +29,7 @@ export async function nextInLane(api, {band, table, lane, time, span}, isBackwar
 	let edge = time;
 	for (let round = 0; round < ROUNDS; round++) {
 		const from = isBackward ? edge - width : edge;
-		const parts = await api.slices({bands: [band], from, to: from + width, pixels: PIXELS});
+		const parts = await api.slices({bands: [band], lanes: [lane + 1], from, to: from + width, pixels: PIXELS});
 		const part = parts.find((each) => each.lane === lane);
 		/* Times are whole numbers, so half of one is between them. */
 		const i = !part ? -1 : isBackward ? firstAbove(part.start, edge - 0.5) - 1 : firstAbove(part.start, edge - 0.5);

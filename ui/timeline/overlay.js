@@ -90,7 +90,7 @@ export class Overlay {
 	#drawPath({layout, top, viewport, ratio}, path) {
 		const line = new Path2D();
 		let last = /** @type {number | null} */ (null);
-		for (const {from, to, parts} of this.bands.slicesOf(path, viewport.from, viewport.to)
+		for (const {from, to, parts} of this.bands.slicesOf(path, 1, viewport.from, viewport.to)
 			.sort((a, b) => a.from - b.from)) {
 			for (const {count, start, end, shade} of parts) {
 				for (let i = Math.max(firstAbove(end, from) - 1, 0); i < count && start[i] < to; i++) {

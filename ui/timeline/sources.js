@@ -8,6 +8,11 @@ import {Cache} from "./cache.js";
 
 /** @typedef {import("./rows.js").Band} Band */
 
+/**
+ * A band, and how many of its lanes are in sight.
+ * @typedef {{band: Band, lanes: number}} Shown
+ */
+
 /** @param {Band} band */
 const isDerived = ({table}) => table === "idle" || table === "path";
 
@@ -33,17 +38,22 @@ export class Sources {
 	}
 
 	/**
-	 * @param {Band[]} bands
+	 * @param {Shown[]} shown
 	 * @param {import("./viewport.js").Viewport} viewport
 	 * @returns {boolean} whether all is there, but for what takes longer
 	 */
-	want(bands, viewport) {
-		const numbers = (/** @type {(band: Band) => boolean} */ belongs) =>
-			[...new Set(bands.filter(belongs).map(({band}) => band))];
+	want(shown, viewport) {
+		const numbers = (/** @type {(band: Band) => boolean} */ belongs) => {
+			/** @type {Map<number, number>} */
+			const lanesOf = new Map();
+			for (const {band, lanes} of shown.filter((each) => belongs(each.band)))
+				lanesOf.set(band.band, Math.max(lanesOf.get(band.band) ?? 1, lanes));
+			return lanesOf;
+		};
 		const hasSlices = this.slices.want(numbers((band) => band.kind === "slices" && !isDerived(band)), viewport);
 		const series = numbers(({kind}) => kind === "series");
 		const derived = numbers(isDerived);
-		const lacks = (/** @type {Cache<any>} */ cache, /** @type {number[]} */ numbered) =>
+		const lacks = (/** @type {Cache<any>} */ cache, /** @type {Map<number, number>} */ numbered) =>
 			cache.mayAsk() && cache.lacking(numbered, viewport).length > 0;
 		if (hasSlices && (lacks(this.series, series) || lacks(this.derived, derived)))
 			this.#askLater(() => {
@@ -74,13 +84,13 @@ export class Sources {
 		return this.later !== null || [this.slices, this.series, this.derived].some(({underWay}) => underWay !== null);
 	}
 
-	/** @param {Band} band @param {number} from @param {number} to */
-	slicesOf(band, from, to) {
-		return (isDerived(band) ? this.derived : this.slices).pieces(band.band, from, to);
+	/** @param {Band} band @param {number} lanes @param {number} from @param {number} to */
+	slicesOf(band, lanes, from, to) {
+		return (isDerived(band) ? this.derived : this.slices).pieces(band.band, lanes, from, to);
 	}
 
 	/** @param {Band} band @param {number} from @param {number} to */
 	seriesOf(band, from, to) {
-		return this.series.pieces(band.band, from, to);
+		return this.series.pieces(band.band, 1, from, to);
 	}
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Names upon slices. Text is what costs most, so widths are measured once for each name, and names that do not
- * fit are cut by their number of characters.
+ * fit are cut by their number of characters, in the middle.
  */
+
+import {shorten} from "../names.js";
 
 const FAMILY = 'system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
 const MEASURED = 20000;
 const FEWEST = 3;
+const TRIES = 8;
 
 /**
  * @typedef {{text: string, from: number, to: number, y: number}} Text
@@ -78,7 +81,13 @@ export class Texts {
 		if (width <= room)
 			return text;
 		const characters = Math.floor(((room - size) / width) * text.length); /* the dots are as wide as high */
-		return characters >= FEWEST ? `${text.slice(0, characters)}…` : "";
+		/* What is left may be wider than the rest of the name. */
+		for (let most = characters; most >= FEWEST && most > characters - TRIES; most--) {
+			const short = shorten(text, most + 1);
+			if (this.#width(short, size) * size <= room)
+				return short;
+		}
+		return "";
 	}
 
 	/**
