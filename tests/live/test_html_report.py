@@ -83,9 +83,13 @@ class HtmlReport(unittest.TestCase):
     def test_holds_the_findings_of_the_json(self):
         wanted = json.loads(self.report("--json", self.trace))
         found = Page(self.page(self.trace)).findings
-        for key in ("trace", "command", "host", "wall_ns", "exit", "events", "first_ns", "window", "health", "devices",
-                    "critical_path"):
+        for key in ("trace", "command", "host", "wall_ns", "exit", "events", "first_ns", "window", "health"):
             self.assertEqual(wanted[key], found[key], key)
+        for want, have in zip(wanted["devices"], found["devices"], strict=True):
+            self.assertEqual(self.sums(want.pop("idle_causes")), have.pop("idle_causes"))
+            self.assertEqual(want, have)
+        path = wanted["critical_path"]
+        self.assertEqual({**path, "shares": self.sums(path["shares"])}, found["critical_path"])
         self.assertEqual(len(wanted["findings"]), len(found["findings"]))
         cut = 0
         for want, have in zip(wanted["findings"], found["findings"]):
@@ -97,6 +101,16 @@ class HtmlReport(unittest.TestCase):
                 self.assertEqual(max(len(full["rows"]) - ROWS, 0), short.get("left_out", 0))
                 cut += "left_out" in short
         self.assertGreater(cut, 0, "the trace has no table that is long enough for this test")
+
+    @staticmethod
+    def sums(causes):
+        """By kind, each with the culprit that comes first."""
+        sums = {}
+        for each in causes:
+            of_kind = sums.setdefault(each["cause"], {"cause": each["cause"], "culprit": each["culprit"], "ns": 0})
+            of_kind["culprit"] = of_kind["culprit"] or each["culprit"]
+            of_kind["ns"] += each["ns"]
+        return list(sums.values())
 
     def test_of_a_part(self):
         found = Page(self.page(self.trace, "--from", "100us", "--to", "300us")).findings
