@@ -23,14 +23,10 @@
 #include <cmocka.h>
 
 #include "base/macros.h"
-#include "model/model.h"
-#include "schema/packet.h"
-#include "trace_writer.h"
+#include "framework_trace.h"
 
-#define MS(milliseconds)       ((uint64_t)(milliseconds)*1000000)
-#define REALTIME(milliseconds) ((int64_t)(MS(milliseconds) + UINT64_C(1700000001000000456)))
-#define CPU                    "/job:localhost/replica:0/task:0/device:CPU:0"
-#define XPU                    "/job:localhost/replica:0/task:0/device:XPU:0"
+#define CPU "/job:localhost/replica:0/task:0/device:CPU:0"
+#define XPU "/job:localhost/replica:0/task:0/device:XPU:0"
 
 enum {
 	FUNCTION_RUN = 1,
@@ -73,33 +69,7 @@ static const char *const texts[] = {
 	"train#step_num=43#",
 };
 
-static struct packet packet;
-static char *directory;
 static struct mr_model *model;
-
-static void begin(uint64_t stream, uint32_t process, uint32_t tid, uint8_t kind)
-{
-	packet = (struct packet){.stream = stream,
-				 .process = process,
-				 .pid = 100,
-				 .tid = tid,
-				 .kind = kind,
-				 .begin = 2 * MS(1000),
-				 .end = 2 * MS(3000)};
-	packet_start(&packet);
-}
-
-static void end(const char *name)
-{
-	packet_finish(&packet);
-	directory_write(directory, name, packet.bytes, packet.size);
-}
-
-/* EMIT(traceme, ns, NULL, .text = RELU, ...) */
-#define EMIT(name, ns, text, ...)                                       \
-	packet_event_text(&packet, MR_EVENT_##name, 2 * (ns),           \
-			  &(const struct mr_event_##name){__VA_ARGS__}, \
-			  sizeof(struct mr_event_##name), text)
 
 static void plain(uint32_t text, uint64_t start_ms, uint64_t end_ms)
 {
@@ -115,45 +85,10 @@ static void numbers(uint32_t text, uint64_t start_ms, uint64_t end_ms, uint64_t 
 	     .fourth = fourth);
 }
 
-static void sample(uint64_t ns, uint32_t clock, uint64_t value)
-{
-	EMIT(clock_sample, ns + 1000, NULL, .reference = MR_trace_clock_tsc, .clock = clock,
-	     .before = 2 * ns - 100, .value = value, .after = 2 * ns + 100);
-}
-
-static void write_frame(void)
-{
-	char *text = text_replace(metadata_text(), "freq = 2300000000", "freq = 2000000000");
-
-	text = text_replace(text, "offset_s = 1700000000", "offset_s = 1700000001");
-	text = text_replace(text, "offset = 123", "offset = 912");
-	directory_write(directory, "ctf/metadata", text, strlen(text));
-	free(text);
-	directory_write(directory, "manifest.json", "{\"format\": 1}", strlen("{\"format\": 1}"));
-	begin(0, MR_RECORDER_PROCESS, 50, MR_PACKET_EVENTS);
-	for (uint64_t second = 1; second <= 2; second++) {
-		sample(MS(1000 * second), MR_trace_clock_monotonic, MS(1000 * second));
-		sample(MS(1000 * second), MR_trace_clock_realtime,
-		       (uint64_t)REALTIME(1000 * second));
-	}
-	end("ctf/recorder");
-	begin(1, 2, 100, MR_PACKET_DEFINITIONS);
-	for (uint32_t i = 0; i < mr_countof(texts); i++)
-		EMIT(def_string, MS(1000), texts[i], .id = i + 1);
-	end("ctf/definitions");
-}
-
-static void write_process_start(void)
-{
-	EMIT(process_start, MS(1000), "/bin/train", .process = 2, .pid = 100,
-	     .parent_process = MR_RECORDER_PROCESS, .parent_pid = 50, .first_definition = 1,
-	     .start = 2 * MS(1000), .origin = MR_process_origin_exec);
-}
-
 static void write_main(void)
 {
-	begin(2, 2, 100, MR_PACKET_EVENTS);
-	write_process_start();
+	framework_begin(2, 2, 100, MR_PACKET_EVENTS);
+	framework_process_start();
 	EMIT(traceme, MS(1001), NULL, .text = RELU, .end = REALTIME(1001)); /* no time */
 	EMIT(traceme, MS(1002), NULL, .text = HALF, .start = REALTIME(1002), .end = -5);
 	EMIT(eager_operation, MS(1050), NULL, .name = MATMUL, .device = DEVICE_NAME,
@@ -170,7 +105,7 @@ static void write_main(void)
 	EMIT(traceme_text, MS(1603),
 	     "reduce:Reduce#step_id=7,a=1,b=2,instance_key=101,group_key=3#",
 	     .start = REALTIME(1400), .end = REALTIME(1420));
-	end("ctf/main");
+	framework_end("ctf/main");
 }
 
 static void tell_memory(uint64_t ms, const char *what, const char *allocator, uint64_t address)
@@ -184,17 +119,17 @@ static void tell_memory(uint64_t ms, const char *what, const char *allocator, ui
 
 static void write_memory(void)
 {
-	begin(4, 2, 102, MR_PACKET_EVENTS);
+	framework_begin(4, 2, 102, MR_PACKET_EVENTS);
 	tell_memory(1700, "MemoryAllocation", "PluggableDevice_0_bfc", 1);
 	tell_memory(1701, "MemoryAllocation", "PluggableDevice_1_bfc", 2);
 	tell_memory(1702, "MemoryAllocation", "pluggable_device_host_bfc", 3);
 	tell_memory(1703, "MemoryDeallocation", "PluggableDevice_0_bfc", 1);
-	end("ctf/memory");
+	framework_end("ctf/memory");
 }
 
 static void write_worker(void)
 {
-	begin(3, 2, 101, MR_PACKET_EVENTS);
+	framework_begin(3, 2, 101, MR_PACKET_EVENTS);
 	EMIT(activity, MS(1201), NULL, .text = SEEN, .run = 7);
 	plain(RELU, 1210, 1220);
 	EMIT(activity, MS(1221), NULL, .text = SEEN, .run = 7);
@@ -207,25 +142,24 @@ static void write_worker(void)
 	plain(SEND, 1290, 1292);
 	plain(RECEIVE, 1294, 1296);
 	numbers(PROCESS, 1200, 1300, 7, 0, 2, 9);
-	end("ctf/worker");
+	framework_end("ctf/worker");
 }
 
 static int load_step(void **state)
 {
 	(void)state;
-	directory = directory_make();
-	write_frame();
+	framework_start(texts, mr_countof(texts));
 	write_main();
 	write_worker();
 	write_memory();
-	return mr_model_load(directory, &model);
+	return mr_model_load(framework_directory, &model);
 }
 
 static int free_step(void **state)
 {
 	(void)state;
 	mr_model_free(model);
-	directory_remove(directory);
+	directory_remove(framework_directory);
 	return 0;
 }
 
@@ -390,10 +324,9 @@ static void test_anything(void **state)
 
 	(void)state;
 	for (int round = 0; round < 20; round++) {
-		directory = directory_make();
-		write_frame();
-		begin(2, 2, 100, MR_PACKET_EVENTS);
-		write_process_start();
+		framework_start(texts, mr_countof(texts));
+		framework_begin(2, 2, 100, MR_PACKET_EVENTS);
+		framework_process_start();
 		for (uint64_t i = 0; i < 400; i++) {
 			struct sample anything;
 			uint8_t id = (uint8_t)(MR_EVENT_traceme + next_random(&random) % 7);
@@ -402,10 +335,11 @@ static void test_anything(void **state)
 			if (next_random(&random) % 2) /* a text that is known */
 				put_number(anything.payload,
 					   next_random(&random) % (mr_countof(texts) + 2), 4);
-			packet_event(&packet, id, anything.ticks, anything.payload, anything.size);
+			packet_event(&framework_packet, id, anything.ticks, anything.payload,
+				     anything.size);
 		}
-		end("ctf/main");
-		assert_int_equal(mr_model_load(directory, &model), 0);
+		framework_end("ctf/main");
+		assert_int_equal(mr_model_load(framework_directory, &model), 0);
 		free_step(NULL);
 	}
 }

@@ -19,12 +19,7 @@
 #include <cmocka.h>
 
 #include "base/macros.h"
-#include "model/model.h"
-#include "schema/packet.h"
-#include "trace_writer.h"
-
-#define MS(milliseconds)       ((uint64_t)(milliseconds)*1000000)
-#define REALTIME(milliseconds) ((int64_t)(MS(milliseconds) + UINT64_C(1700000001000000456)))
+#include "framework_trace.h"
 
 enum {
 	MATMUL = 1,
@@ -66,32 +61,7 @@ static const char *const texts[] = {
 	"EagerLocalExecute: __inference_g",
 };
 
-static struct packet packet;
-static char *directory;
 static struct mr_model *model;
-
-static void begin(uint64_t stream, uint32_t process, uint32_t tid, uint8_t kind)
-{
-	packet = (struct packet){.stream = stream,
-				 .process = process,
-				 .pid = 100,
-				 .tid = tid,
-				 .kind = kind,
-				 .begin = 2 * MS(1000),
-				 .end = 2 * MS(3000)};
-	packet_start(&packet);
-}
-
-static void end(const char *name)
-{
-	packet_finish(&packet);
-	directory_write(directory, name, packet.bytes, packet.size);
-}
-
-#define EMIT(name, ns, text, ...)                                       \
-	packet_event_text(&packet, MR_EVENT_##name, 2 * (ns),           \
-			  &(const struct mr_event_##name){__VA_ARGS__}, \
-			  sizeof(struct mr_event_##name), text)
 
 static void scope(uint32_t text, uint64_t start_ms, uint64_t end_ms, uint64_t number)
 {
@@ -120,41 +90,6 @@ static void run(uint64_t item, uint64_t start_ms, uint64_t end_ms, bool is_done)
 {
 	EMIT(eager_run, MS(end_ms), NULL, .item = item, .is_done = is_done,
 	     .duration_ticks = mr_u48_from(2 * MS(end_ms - start_ms)));
-}
-
-static void sample(uint64_t ns, uint32_t clock, uint64_t value)
-{
-	EMIT(clock_sample, ns + 1000, NULL, .reference = MR_trace_clock_tsc, .clock = clock,
-	     .before = 2 * ns - 100, .value = value, .after = 2 * ns + 100);
-}
-
-static void write_frame(void)
-{
-	char *text = text_replace(metadata_text(), "freq = 2300000000", "freq = 2000000000");
-
-	text = text_replace(text, "offset_s = 1700000000", "offset_s = 1700000001");
-	text = text_replace(text, "offset = 123", "offset = 912");
-	directory_write(directory, "ctf/metadata", text, strlen(text));
-	free(text);
-	directory_write(directory, "manifest.json", "{\"format\": 1}", strlen("{\"format\": 1}"));
-	begin(0, MR_RECORDER_PROCESS, 50, MR_PACKET_EVENTS);
-	for (uint64_t second = 1; second <= 2; second++) {
-		sample(MS(1000 * second), MR_trace_clock_monotonic, MS(1000 * second));
-		sample(MS(1000 * second), MR_trace_clock_realtime,
-		       (uint64_t)REALTIME(1000 * second));
-	}
-	end("ctf/recorder");
-	begin(1, 2, 100, MR_PACKET_DEFINITIONS);
-	for (uint32_t i = 0; i < mr_countof(texts); i++)
-		EMIT(def_string, MS(1000), texts[i], .id = i + 1);
-	end("ctf/definitions");
-}
-
-static void write_process_start(void)
-{
-	EMIT(process_start, MS(1000), "/bin/train", .process = 2, .pid = 100,
-	     .parent_process = MR_RECORDER_PROCESS, .parent_pid = 50, .first_definition = 1,
-	     .start = 2 * MS(1000), .origin = MR_process_origin_exec);
 }
 
 static void write_synchronous(void)
@@ -189,8 +124,8 @@ static void write_asynchronous(void)
 
 static void write_main(void)
 {
-	begin(2, 2, 100, MR_PACKET_EVENTS);
-	write_process_start();
+	framework_begin(2, 2, 100, MR_PACKET_EVENTS);
+	framework_process_start();
 	write_synchronous();
 	write_asynchronous();
 	scope(FUNCTION_RUN, 1405, 1406, 11);
@@ -198,12 +133,12 @@ static void write_main(void)
 	scope(STEP, 1400, 1450, 42);
 	scope(FUNCTION_RUN, 1465, 1466, 11); /* of another session */
 	scope(STEP, 1460, 1480, 43);
-	end("ctf/main");
+	framework_end("ctf/main");
 }
 
 static void write_executor(void)
 {
-	begin(3, 2, 101, MR_PACKET_EVENTS);
+	framework_begin(3, 2, 101, MR_PACKET_EVENTS);
 	run(0x70, 1200, 1220, true);
 	run(0x71, 1240, 1241, true);
 	run(0x70, 1245, 1255, true);
@@ -211,37 +146,36 @@ static void write_executor(void)
 	run(0x60, 1275, 1276, true); /* given before the recording began */
 	scope(FUNCTION_RUN, 1312, 1338, 9);
 	run(0xb0, 1310, 1340, true);
-	end("ctf/executor");
+	framework_end("ctf/executor");
 }
 
 static void write_worker(void)
 {
-	begin(4, 2, 102, MR_PACKET_EVENTS);
+	framework_begin(4, 2, 102, MR_PACKET_EVENTS);
 	operation(MUL, 1321, 1323);
 	scope(PROCESS, 1320, 1330, 9);
 	operation(ADD, 1411, 1412);
 	scope(PROCESS, 1410, 1415, 11);
 	operation(MUL, 1421, 1422);
 	scope(PROCESS, 1420, 1425, 12);
-	end("ctf/worker");
+	framework_end("ctf/worker");
 }
 
 static int load(void **state)
 {
 	(void)state;
-	directory = directory_make();
-	write_frame();
+	framework_start(texts, mr_countof(texts));
 	write_main();
 	write_executor();
 	write_worker();
-	return mr_model_load(directory, &model);
+	return mr_model_load(framework_directory, &model);
 }
 
 static int unload(void **state)
 {
 	(void)state;
 	mr_model_free(model);
-	directory_remove(directory);
+	directory_remove(framework_directory);
 	return 0;
 }
 
@@ -360,17 +294,16 @@ static void test_steps(void **state)
 static void test_calls_as_steps(void **state)
 {
 	(void)state;
-	directory = directory_make();
-	write_frame();
-	begin(2, 2, 100, MR_PACKET_EVENTS);
-	write_process_start();
+	framework_start(texts, mr_countof(texts));
+	framework_begin(2, 2, 100, MR_PACKET_EVENTS);
+	framework_process_start();
 	for (uint64_t ms = 1100; ms <= 1120; ms += 10) {
 		scope(FUNCTION_RUN, ms + 3, ms + 4, ms);
 		operation(CALL_OF_FUNCTION, ms + 1, ms + 5);
 		call(FUNCTION, CPU, ms, ms + 6);
 	}
-	end("ctf/main");
-	assert_int_equal(mr_model_load(directory, &model), 0);
+	framework_end("ctf/main");
+	assert_int_equal(mr_model_load(framework_directory, &model), 0);
 	assert_int_equal(model->steps.table.count, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(

@@ -9,50 +9,7 @@
 #include <cmocka.h>
 
 #include "ask_json.h"
-#include "hand_model.h"
-#include "trace_writer.h"
-
-static struct mr_model *model;
-static struct mr_view *view;
-
-static int start(void **state)
-{
-	(void)state;
-	model = hand_model_start();
-	view = NULL;
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	mr_view_free(view);
-	mr_model_free(model);
-	return 0;
-}
-
-static void look(void)
-{
-	struct mr_metadata metadata = writer_metadata;
-
-	metadata.user_clock = MR_trace_clock_monotonic;
-	assert_int_equal(mr_clocks_build(&metadata, NULL, 0, NULL, 0, &model->survey->clocks), 0);
-	hand_model_load();
-	model->survey->last_ns = 10000;
-	assert_int_equal(mr_view_make(model, &view), 0);
-}
-
-/* The row that begins then. */
-static uint32_t row_at(const struct mr_table *table, int64_t ns)
-{
-	const int64_t *start_ns = mr_table_columns((struct mr_table *)table)[1];
-
-	for (uint32_t row = 0; row < table->count; row++)
-		if (start_ns[row] == ns)
-			return row;
-	fail_msg("nothing begins at %lld", (long long)ns);
-	return MR_NO_ROW;
-}
+#include "hand_view.h"
 
 static const char *sentence_of(const json_t *answer, size_t number)
 {
@@ -73,12 +30,12 @@ static void a_gap_is_told_as_a_whole(void **state)
 	hand_run(0, 0, 1500);
 	for (int64_t ns = 250; ns < 900; ns += 200)
 		hand_interrupt(0, ns, ns + 10, 4);
-	look();
-	model->calls.execution[row_at(&model->calls.table, 900)] =
-		row_at(&model->node_executions.table, 260);
+	hand_view_look();
+	hand_made->calls.execution[row_at(&hand_made->calls.table, 900)] =
+		row_at(&hand_made->node_executions.table, 260);
 	/* The longest piece is of another gap, and has no node. */
 	uint32_t cause = MR_CAUSE_CPU;
-	json_t *answer = ask_json(view, "label?table=idle&label=%u", cause);
+	json_t *answer = ask_json(hand_view, "label?table=idle&label=%u", cause);
 	const json_t *gap = json_object_get(answer, "gap");
 	uint32_t row = (uint32_t)number_of(gap, "row");
 
@@ -86,7 +43,7 @@ static void a_gap_is_told_as_a_whole(void **state)
 	assert_int_equal(number_of(gap, "from"), 200);
 	assert_int_equal(number_of(gap, "to"), 1000);
 	json_decref(answer);
-	answer = ask_json(view, "row?table=idle&row=%u", row);
+	answer = ask_json(hand_view, "row?table=idle&row=%u", row);
 	assert_int_equal(number_of(answer, "from"), 260);
 	assert_string_equal(sentence_of(answer, 0),
 			    "gpu0 was idle for 800 ns; 610 ns of it because "
@@ -98,11 +55,11 @@ static void a_gap_is_told_as_a_whole(void **state)
 			    "The gap ended when copy, launched by variables, began.");
 	json_decref(answer);
 	/* The gap as findings name it. */
-	answer = ask_json(view, "at?track=%u&from=200&duration=800", THREADS);
+	answer = ask_json(hand_view, "at?track=%u&from=200&duration=800", THREADS);
 	assert_string_equal(text_of(answer, "table"), "idle");
 	assert_int_equal(number_of(answer, "row"), row);
 	json_decref(answer);
-	answer = ask_json(view, "label?table=calls&label=%u", model->calls.function[0]);
+	answer = ask_json(hand_view, "label?table=calls&label=%u", hand_made->calls.function[0]);
 	assert_true(json_is_null(json_object_get(answer, "gap")));
 	json_decref(answer);
 }
@@ -112,8 +69,8 @@ static void what_is_nowhere_is_found_on_the_path(void **state)
 {
 	(void)state;
 	hand_run(0, 0, 500);
-	look();
-	json_t *answer = ask_json(view, "at?from=500&duration=9500");
+	hand_view_look();
+	json_t *answer = ask_json(hand_view, "at?from=500&duration=9500");
 
 	assert_string_equal(text_of(answer, "table"), "path");
 	json_decref(answer);
@@ -124,8 +81,8 @@ static void files_are_links(void **state)
 	(void)state;
 	uint32_t file = hand_file("/data/x");
 	hand_blocked(0, 500, 600, "read", file);
-	look();
-	json_t *answer = ask_json(view, "row?table=system_calls&row=0");
+	hand_view_look();
+	json_t *answer = ask_json(hand_view, "row?table=system_calls&row=0");
 	json_t *field;
 	size_t i;
 	bool is_there = false;
@@ -142,7 +99,7 @@ static void files_are_links(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, hand_view_start, hand_view_end)
 	const struct CMUnitTest tests[] = {
 		TEST(a_gap_is_told_as_a_whole),
 		TEST(what_is_nowhere_is_found_on_the_path),

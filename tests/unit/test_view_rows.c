@@ -9,58 +9,15 @@
 #include <cmocka.h>
 
 #include "ask_json.h"
-#include "hand_model.h"
+#include "hand_view.h"
 #include "model/dataflow.h"
 #include "serve/arrows.h"
-#include "trace_writer.h"
-
-static struct mr_model *model;
-static struct mr_view *view;
-
-static int start(void **state)
-{
-	(void)state;
-	model = hand_model_start();
-	view = NULL;
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	mr_view_free(view);
-	mr_model_free(model);
-	return 0;
-}
-
-static void look(void)
-{
-	struct mr_metadata metadata = writer_metadata;
-
-	metadata.user_clock = MR_trace_clock_monotonic;
-	assert_int_equal(mr_clocks_build(&metadata, NULL, 0, NULL, 0, &model->survey->clocks), 0);
-	hand_model_load();
-	model->survey->last_ns = 10000;
-	assert_int_equal(mr_view_make(model, &view), 0);
-}
-
-/* The row that begins then. */
-static uint32_t row_at(const struct mr_table *table, int64_t ns)
-{
-	const int64_t *start_ns = mr_table_columns((struct mr_table *)table)[1];
-
-	for (uint32_t row = 0; row < table->count; row++)
-		if (start_ns[row] == ns)
-			return row;
-	fail_msg("nothing begins at %lld", (long long)ns);
-	return MR_NO_ROW;
-}
 
 /* How many arrows of a slice lead so. */
 static uint32_t count_arrows(const char *of, uint32_t row, const char *kind, const char *from_table,
 			     int64_t from_ns, const char *to_table, int64_t to_ns)
 {
-	json_t *answer = ask_json(view, "row?table=%s&row=%u", of, row);
+	json_t *answer = ask_json(hand_view, "row?table=%s&row=%u", of, row);
 	uint32_t count = 0;
 	size_t i;
 	json_t *arrow;
@@ -81,7 +38,7 @@ static uint32_t count_arrows(const char *of, uint32_t row, const char *kind, con
 
 static size_t all_arrows(const char *of, uint32_t row)
 {
-	json_t *answer = ask_json(view, "row?table=%s&row=%u", of, row);
+	json_t *answer = ask_json(hand_view, "row?table=%s&row=%u", of, row);
 	size_t count = json_array_size(json_object_get(answer, "arrows"));
 
 	json_decref(answer);
@@ -102,11 +59,11 @@ static void launch_in_nested(void)
 	hand_launch(0, 200, 220, 1);
 	hand_call(0, 400, 460, "finish", 0, MR_CALL_WAIT, 1);
 	hand_operation(QUEUE_A, 250, 450, "matmul", 1);
-	look();
-	model->calls.execution[row_at(&model->calls.table, 200)] =
-		row_at(&model->node_executions.table, 150);
-	model->calls.execution[row_at(&model->calls.table, 400)] =
-		row_at(&model->node_executions.table, 100);
+	hand_view_look();
+	hand_made->calls.execution[row_at(&hand_made->calls.table, 200)] =
+		row_at(&hand_made->node_executions.table, 150);
+	hand_made->calls.execution[row_at(&hand_made->calls.table, 400)] =
+		row_at(&hand_made->node_executions.table, 100);
 }
 
 static void launches_are_seen_from_every_end(void **state)
@@ -117,8 +74,8 @@ static void launches_are_seen_from_every_end(void **state)
 	const struct {
 		const char *table;
 		uint32_t row;
-	} ends[] = {{executions, row_at(&model->node_executions.table, 150)},
-		    {"calls", row_at(&model->calls.table, 200)},
+	} ends[] = {{executions, row_at(&hand_made->node_executions.table, 150)},
+		    {"calls", row_at(&hand_made->calls.table, 200)},
 		    {operations, 0}};
 
 	for (size_t i = 0; i < mr_countof(ends); i++) {
@@ -129,7 +86,7 @@ static void launches_are_seen_from_every_end(void **state)
 					      operations, 250),
 				 1);
 	}
-	uint32_t wait = row_at(&model->calls.table, 400);
+	uint32_t wait = row_at(&hand_made->calls.table, 400);
 	assert_int_equal(count_arrows("calls", wait, "waits for", operations, 450, "calls", 460),
 			 1);
 	assert_int_equal(count_arrows(operations, 0, "waits for", operations, 450, "calls", 460),
@@ -140,8 +97,8 @@ static void nested_launches_count_for_the_outer_operation(void **state)
 {
 	(void)state;
 	launch_in_nested();
-	json_t *answer = ask_json(view, "row?table=node_executions&row=%u",
-				  row_at(&model->node_executions.table, 100));
+	json_t *answer = ask_json(hand_view, "row?table=node_executions&row=%u",
+				  row_at(&hand_made->node_executions.table, 100));
 	size_t i;
 	json_t *field;
 	int seen = 0;
@@ -169,10 +126,10 @@ static void many_arrows_are_bounded(void **state)
 		hand_launch(0, 10 + 20 * i, 20 + 20 * i, i + 1);
 		hand_operation(QUEUE_A, 20 + 20 * i, 30 + 20 * i, "kernel", i + 1);
 	}
-	look();
+	hand_view_look();
 	for (uint32_t i = 0; i < LAUNCHES; i++)
-		model->calls.execution[i] = 0;
-	json_t *answer = ask_json(view, "row?table=node_executions&row=0");
+		hand_made->calls.execution[i] = 0;
+	json_t *answer = ask_json(hand_view, "row?table=node_executions&row=0");
 	size_t count = json_array_size(json_object_get(answer, "arrows"));
 	assert_int_equal(count, MR_ARROWS_MAX);
 	assert_int_equal(number_of(answer, "arrows_left_out"), 2 * LAUNCHES - MR_ARROWS_MAX);
@@ -190,14 +147,14 @@ static void wait_lists_are_followed(void **state)
 	hand_call(0, 50, 60, "launch", 3, MR_CALL_LAUNCH, 2);
 	for (uint64_t awaited = 1; awaited <= 2; awaited++)
 		assert_int_equal(
-			mr_dependencies_append(&model->dependencies,
+			mr_dependencies_append(&hand_made->dependencies,
 					       (struct mr_dependencies_row){
 						       .start_ns = 55,
 						       .call = 2,
 						       .awaited_call = (uint32_t)awaited - 1}),
 			0);
-	look();
-	uint32_t third = row_at(&model->device_operations.table, 310);
+	hand_view_look();
+	uint32_t third = row_at(&hand_made->device_operations.table, 310);
 
 	assert_int_equal(count_arrows("device_operations", third, "waits for", "device_operations",
 				      200, "device_operations", 310),
@@ -216,9 +173,9 @@ static void overlaps_are_said_so(void **state)
 	hand_operation(QUEUE_A, 150, 300, "second", 2);
 	hand_launch(0, 10, 20, 1);
 	hand_launch(0, 160, 170, 2);
-	look();
-	json_t *answer = ask_json(view, "row?table=device_operations&row=%u",
-				  row_at(&model->device_operations.table, 150));
+	hand_view_look();
+	json_t *answer = ask_json(hand_view, "row?table=device_operations&row=%u",
+				  row_at(&hand_made->device_operations.table, 150));
 	const json_t *sentences = json_object_get(answer, "sentences");
 	assert_string_equal(json_string_value(json_array_get(sentences, 0)),
 			    "It began 10 ns before launch launched it.");
@@ -238,7 +195,7 @@ static void wakers_and_woken_see_each_other(void **state)
 	hand_run(0, 510, 600);
 	hand_run(1, 0, 600);
 	hand_woken(0, 500, MR_wake_context_task, 1, "");
-	look();
+	hand_view_look();
 	for (uint32_t row = 1; row <= 3; row++)
 		assert_int_equal(
 			count_arrows("states", row, "woken by", "states", 500, "states", 500), 1);
@@ -247,7 +204,7 @@ static void wakers_and_woken_see_each_other(void **state)
 			 1);
 	assert_int_equal(all_arrows("states", 0), 0);
 
-	json_t *answer = ask_json(view, "row?table=states&row=1");
+	json_t *answer = ask_json(hand_view, "row?table=states&row=1");
 	const json_t *sentences = json_object_get(answer, "sentences");
 	assert_string_equal(json_string_value(json_array_get(sentences, 0)),
 			    "Thread 100 waited at a lock for thread 101.");
@@ -267,7 +224,7 @@ static void message(uint32_t thread, int64_t ns, uint64_t key, bool is_receive)
 					    .peer = MR_NO_ROW,
 					    .is_receive = is_receive};
 
-	assert_int_equal(mr_messages_append(&model->messages, row), 0);
+	assert_int_equal(mr_messages_append(&hand_made->messages, row), 0);
 }
 
 /* The key 9 is sent twice: who got what is not known. */
@@ -286,8 +243,8 @@ static void messages_lead_to_their_receivers(void **state)
 	message(0, 170, 9, false);
 	message(0, 180, 9, false);
 	message(1, 360, 9, true);
-	look();
-	assert_int_equal(mr_messages_link(model), 0);
+	hand_view_look();
+	assert_int_equal(mr_messages_link(hand_made), 0);
 	assert_int_equal(count_arrows(executions, 0, "sent", executions, 150, executions, 350), 1);
 	assert_int_equal(count_arrows(executions, 0, "sent", executions, 160, "states", 450), 1);
 	assert_int_equal(all_arrows(executions, 0), 2);
@@ -304,13 +261,13 @@ static void inputs_feed_within_a_step(void **state)
 	hand_node(0, 300, 400, "b"); /* node 2 */
 	hand_node(0, 500, 600, "a in the next step");
 	hand_node(0, 700, 800, "b in the next step");
-	assert_int_equal(mr_vec_push(&model->survey->definitions.edges,
+	assert_int_equal(mr_vec_push(&hand_made->survey->definitions.edges,
 				     ((struct mr_edge){.source = 1, .target = 2})),
 			 0);
-	look();
+	hand_view_look();
 	for (uint32_t row = 2; row < 4; row++) {
-		model->node_executions.node[row] = row - 1;
-		model->node_executions.step[row] = 1;
+		hand_made->node_executions.node[row] = row - 1;
+		hand_made->node_executions.step[row] = 1;
 	}
 	static const char executions[] = "node_executions";
 
@@ -329,7 +286,7 @@ static void inputs_feed_within_a_step(void **state)
 /* Every column has a field that explains it. */
 static void check_columns(const char *name, const struct mr_table_desc *desc)
 {
-	json_t *answer = ask_json(view, "row?table=%s&row=0", name);
+	json_t *answer = ask_json(hand_view, "row?table=%s&row=0", name);
 	const json_t *fields = json_object_get(answer, "fields");
 
 	for (uint32_t i = 0; i < desc->column_count; i++) {
@@ -355,14 +312,15 @@ static void all_columns_are_fields(void **state)
 	hand_blocked(0, 500, 600, "read", hand_file("/data/x"));
 	hand_cpu(0, 500, 100, 0);
 	hand_interrupt(0, 300, 310, 4);
-	assert_int_equal(mr_scopes_append(&model->scopes, (struct mr_scopes_row){.start_ns = 5}),
-			 0);
 	assert_int_equal(
-		mr_block_io_append(&model->block_io, (struct mr_block_io_row){.start_ns = 5}), 0);
-	assert_int_equal(mr_major_faults_append(&model->major_faults,
+		mr_scopes_append(&hand_made->scopes, (struct mr_scopes_row){.start_ns = 5}), 0);
+	assert_int_equal(
+		mr_block_io_append(&hand_made->block_io, (struct mr_block_io_row){.start_ns = 5}),
+		0);
+	assert_int_equal(mr_major_faults_append(&hand_made->major_faults,
 						(struct mr_major_faults_row){.start_ns = 5}),
 			 0);
-	look();
+	hand_view_look();
 #define CHECK(name) check_columns(#name, &mr_##name##_desc);
 	MR_SLICED_TABLES(CHECK)
 #undef CHECK
@@ -376,9 +334,9 @@ static void ids_have_no_sign(void **state)
 	int seen = 0;
 
 	(void)state;
-	assert_int_equal(mr_scopes_append(&model->scopes, scope), 0);
-	look();
-	json_t *answer = ask_json(view, "row?table=scopes&row=0");
+	assert_int_equal(mr_scopes_append(&hand_made->scopes, scope), 0);
+	hand_view_look();
+	json_t *answer = ask_json(hand_view, "row?table=scopes&row=0");
 	json_array_foreach(json_object_get(answer, "fields"), i, field)
 	{
 		if (strcmp(text_of(field, "name"), "run") == 0 && ++seen)
@@ -396,8 +354,8 @@ static void idle_pieces_tell_their_causes(void **state)
 	hand_launch(0, 50, 60, 1);
 	hand_launch(0, 900, 950, 2);
 	hand_run(0, 0, 1100);
-	look();
-	json_t *answer = ask_json(view, "row?table=idle&row=0");
+	hand_view_look();
+	json_t *answer = ask_json(hand_view, "row?table=idle&row=0");
 
 	assert_int_equal(number_of(answer, "from"), 200);
 	assert_string_equal(
@@ -417,41 +375,43 @@ static void slices_are_found_where_they_are(void **state)
 	hand_node(0, 100, 500, "outer");
 	hand_node(0, 100, 200, "inner");
 	hand_launch(0, 100, 120, 1);
-	look();
-	json_t *answer = ask_json(view, "at?track=0&from=100&duration=100");
+	hand_view_look();
+	json_t *answer = ask_json(hand_view, "at?track=0&from=100&duration=100");
 	assert_string_equal(text_of(answer, "table"), "node_executions");
 	assert_int_equal(number_of(answer, "row"), 1);
 	json_decref(answer);
-	answer = ask_json(view, "at?track=0&from=100&duration=20");
+	answer = ask_json(hand_view, "at?track=0&from=100&duration=20");
 	assert_string_equal(text_of(answer, "table"), "calls");
 	json_decref(answer);
-	assert_int_equal(ask_in_vain(view, "at?track=0&from=100&duration=21"), -ENOENT);
-	assert_int_equal(ask_in_vain(view, "at?track=1&from=100&duration=20"), -ENOENT);
+	assert_int_equal(ask_in_vain(hand_view, "at?track=0&from=100&duration=21"), -ENOENT);
+	assert_int_equal(ask_in_vain(hand_view, "at?track=1&from=100&duration=20"), -ENOENT);
 }
 
 static void nonsense_is_refused(void **state)
 {
 	(void)state;
 	hand_node(0, 100, 500, "outer");
-	look();
-	assert_int_equal(ask_in_vain(view, "row?table=calls&row=0"), -ENOENT);
-	assert_int_equal(ask_in_vain(view, "row?table=node_executions&row=1"), -ENOENT);
-	assert_int_equal(ask_in_vain(view, "row?table=node_executions&row=4294967295"), -ENOENT);
-	assert_int_equal(ask_in_vain(view, "row?table=node_executions&row=4294967296"), -EINVAL);
-	assert_int_equal(ask_in_vain(view, "row?table=node_executions"), -EINVAL);
-	assert_int_equal(ask_in_vain(view, "row?row=1"), -EINVAL);
-	assert_int_equal(ask_in_vain(view, "row?table=memory&row=0"), -EINVAL);
-	assert_int_equal(ask_in_vain(view, "at?track=44&from=0&duration=0"), -EINVAL);
-	assert_int_equal(ask_in_vain(view, "node?node=0"), -EINVAL);
-	assert_int_equal(ask_in_vain(view, "node?node=2"), -ENOENT);
-	assert_int_equal(ask_in_vain(view, "report?from=2&to=1"), -EINVAL);
-	assert_int_equal(ask_in_vain(view, "report?from=20000&to=30000"), -EINVAL);
-	assert_int_equal(ask_in_vain(view, "live?band=0&time=0"), -EINVAL);
+	hand_view_look();
+	assert_int_equal(ask_in_vain(hand_view, "row?table=calls&row=0"), -ENOENT);
+	assert_int_equal(ask_in_vain(hand_view, "row?table=node_executions&row=1"), -ENOENT);
+	assert_int_equal(ask_in_vain(hand_view, "row?table=node_executions&row=4294967295"),
+			 -ENOENT);
+	assert_int_equal(ask_in_vain(hand_view, "row?table=node_executions&row=4294967296"),
+			 -EINVAL);
+	assert_int_equal(ask_in_vain(hand_view, "row?table=node_executions"), -EINVAL);
+	assert_int_equal(ask_in_vain(hand_view, "row?row=1"), -EINVAL);
+	assert_int_equal(ask_in_vain(hand_view, "row?table=memory&row=0"), -EINVAL);
+	assert_int_equal(ask_in_vain(hand_view, "at?track=44&from=0&duration=0"), -EINVAL);
+	assert_int_equal(ask_in_vain(hand_view, "node?node=0"), -EINVAL);
+	assert_int_equal(ask_in_vain(hand_view, "node?node=2"), -ENOENT);
+	assert_int_equal(ask_in_vain(hand_view, "report?from=2&to=1"), -EINVAL);
+	assert_int_equal(ask_in_vain(hand_view, "report?from=20000&to=30000"), -EINVAL);
+	assert_int_equal(ask_in_vain(hand_view, "live?band=0&time=0"), -EINVAL);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, hand_view_start, hand_view_end)
 	const struct CMUnitTest tests[] = {
 		TEST(launches_are_seen_from_every_end),
 		TEST(nested_launches_count_for_the_outer_operation),
