@@ -37,10 +37,9 @@ def late_failure(path):
     pathlib.Path(path).write_bytes(gzip.compress(b"{") + members * repeats + gzip.compress(b'"end":1}'))
 
 
-def long_trace(path):
+def long_trace(path, repeats=20 if viewer.IS_SANITIZED else 200):
     """A file that takes a while to load."""
     events = ",".join(f'{{"ph":"X","name":"n{i % 99}","ts":{i},"dur":1,"pid":1,"tid":{i % 7}}}' for i in range(20_000))
-    repeats = 20 if viewer.IS_SANITIZED else 200
     pathlib.Path(path).write_bytes(gzip.compress(b"[") + gzip.compress((events + ",").encode()) * repeats +
                                    gzip.compress((events + "]").encode()))
 
@@ -253,7 +252,7 @@ class Traces(ServerTest):
 
     def test_ended_while_it_loads(self):
         """It does not finish that first: that would take far more CPU time."""
-        long_trace(self.path("long.json.gz"))
+        long_trace(self.path("long.json.gz"), repeats=100 if viewer.IS_SANITIZED else 200)
         whole = self.cpu_seconds(lambda: support.run(support.MILLRACE, "info", self.path("long.json.gz"),
                                                      timeout=LOADING_S))
 
