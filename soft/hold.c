@@ -54,13 +54,21 @@ void cxx_tell(TF_Status *status, const cxx_status *from)
 	CXX("_ZN3tsl25Set_TF_Status_from_StatusEP10TSL_StatusRKN" ABSL "6StatusE");
 void cxx_drop_status(cxx_status status) CXX("_ZNK" ABSL "15status_internal9StatusRep5UnrefEv");
 
+/* Elsewhere a status is returned in a way that C does not know of. */
+#ifdef __x86_64__
+#define IS_KNOWN_MACHINE true
+#else
+#define IS_KNOWN_MACHINE false
+#endif
+
 bool mr_hold_possible(void)
 {
 	static const char known[] = "2.21.";
 
-	return strncmp(TF_Version(), known, strlen(known)) == 0 && cxx_handle_of_input &&
-	       cxx_look_up && cxx_lock && cxx_unlock && cxx_is_only_reference && cxx_share_tensor &&
-	       cxx_set_tensor && cxx_tell && cxx_drop_status;
+	return IS_KNOWN_MACHINE && strncmp(TF_Version(), known, strlen(known)) == 0 &&
+	       cxx_handle_of_input && cxx_look_up && cxx_lock && cxx_unlock &&
+	       cxx_is_only_reference && cxx_share_tensor && cxx_set_tensor && cxx_tell &&
+	       cxx_drop_status;
 }
 
 static void take_status(struct mr_call *call, cxx_status status)

@@ -28,6 +28,7 @@ import {onThemeChange} from "./theme.js";
 
 const PATIENCE_MS = 120; /* while somebody types */
 const EMPTY = new Picture({nodes: [], edges: []});
+const NOTHING_FOUND = {nodes: []};
 const NOTHING_OPENED = {opened: null, closed: null, unfolded: null, at: null};
 
 /** @param {string | undefined} text */
@@ -370,10 +371,16 @@ class GraphView {
 		const asked = text && graph ? `${graph} ${text}` : "";
 		if (asked !== this.foundFor) {
 			this.foundFor = asked;
-			const answer = asked ? await this.context.api.json("graph_find", {graph, text}).catch(() => null) : null;
+			const answer = asked ? await this.context.api.json("graph_find", {graph, text}).catch(() => null)
+				: NOTHING_FOUND;
 			if (this.foundFor !== asked)
 				return;
-			this.found = answer?.nodes ?? [];
+			if (!answer) {
+				this.foundFor = "";
+				this.parts.found.textContent = "the server did not answer";
+				return;
+			}
+			this.found = answer.nodes;
 		}
 		this.matches = (this.picture ?? EMPTY).whereFound(this.found);
 		const {shown, hidden} = this.matches;

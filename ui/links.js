@@ -62,7 +62,7 @@ export function createLinks({api, store, trace}) {
 		},
 
 		showTable(finding, table) {
-			store.update({view: "tables", options: {table: `${finding}.${table}`}}, "push");
+			store.update({view: "tables", options: {table: `${finding}.${table}`, filter: null, sort: null}}, "push");
 		},
 
 		async findName(name, tables) {

@@ -4,6 +4,7 @@
  * is one click away from what proves it.
  */
 
+import {nanosecondsBetween} from "./api.js";
 import {causeMeaning} from "./causes.js";
 import {causeColour, nameColour} from "./colours.js";
 import {element, problem, replaceContent} from "./dom.js";
@@ -31,6 +32,16 @@ function linkOrText(text, title, run) {
 	return run ? element("button", {class: "link", title, click: run}, text) : element("span", {title}, text);
 }
 
+/**
+ * What a report without a name for its part is about.
+ * @param {Omit<Report, "devices" | "critical_path" | "findings">} report
+ */
+function partOf({first_ns, window}) {
+	const from = nanosecondsBetween(first_ns, window.first_ns);
+	const length = nanosecondsBetween(window.first_ns, window.last_ns);
+	return window.part === "" ? `${duration(length)}, ${duration(from)} after the beginning` : window.part;
+}
+
 /** @param {Omit<Report, "devices" | "critical_path" | "findings">} report what ran, of a report */
 function facts(report) {
 	const started = Number(report.started_realtime_ns);
@@ -44,7 +55,7 @@ function facts(report) {
 		["recorded", `${count(report.processes)} ${report.processes === 1 ? "process" : "processes"}, ` +
 			`${count(report.threads)} ${report.threads === 1 ? "thread" : "threads"}, ` +
 			`${count(report.events)} events, ${bytes(report.event_bytes)}`],
-		["part", report.window.part],
+		["part", partOf(report)],
 	].filter(([, text]) => text)
 		.map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", {}, text))));
 }
@@ -174,7 +185,7 @@ function deviceSection(device, row, links) {
  */
 function pathSpan({wall_ns, window}, span) {
 	const [traced, ran] = [duration(span), duration(wall_ns)];
-	if (window.part || traced === ran)
+	if (window.part !== null || traced === ran)
 		return `What the end of these ${traced} waited for.`;
 	return `What the end of the trace waited for. The trace is ${traced} long, from its first record to its last; ` +
 		`the program ran for ${ran}` +

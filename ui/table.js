@@ -208,7 +208,8 @@ class Table {
 		const button = element("button", {"aria-label": `Copy ${title} as CSV`,
 			click: async () => {
 				await this.options.complete?.();
-				copy(button, toCsv(this.options.columns, this.rows));
+				if (!this.options.complete || !this.options.leftOut) /* else it is told why there is no more */
+					copy(button, toCsv(this.options.columns, this.rows));
 			}}, "Copy as CSV");
 		return element("div", {class: "table-tools"}, this.field, this.said, button);
 	}

@@ -43,6 +43,8 @@ export function toCsv(columns, rows) {
  * @param {string} key
  */
 export function sumOf(rows, key) {
+	if (rows.length > 0 && rows.every((row) => row[key] === null))
+		return null;
 	let sum = 0;
 	for (const row of rows) {
 		const value = row[key] ?? 0;

@@ -66,7 +66,7 @@ static int tell_unknown_ends(const struct mr_model *model, struct mr_findings *f
 	return mr_finding_say(findings, finding, MR_SEVERITY_NOTE,
 			      "Of %" PRIu64 " of %" PRIu64
 			      " asynchronous executions it is not known when they were done: their "
-			      "times are those of the launch.",
+			      "times are those of the launch, or of the part that was seen.",
 			      unknown, count);
 }
 

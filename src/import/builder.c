@@ -175,6 +175,7 @@ static int end_open_intervals(struct mr_builder *builder)
 			const struct mr_event_interval_unfinished unfinished = {
 				.event = MR_EVENT_node_interval,
 				.what = open->node,
+				.step = UINT32_MAX, /* not known */
 				.start = (uint64_t)open->start_ns,
 			};
 

@@ -21,9 +21,11 @@ static int add_execution(struct mr_kineto *kineto, const struct mr_kineto_interv
 			 uint32_t node)
 {
 	uint64_t ticks = (uint64_t)(at->end_ns - at->start_ns);
-	const struct mr_event_node_interval brief = {.node = node,
-						     .duration_ticks = mr_u48_from(ticks)};
+	const uint32_t no_step = UINT32_MAX;
+	const struct mr_event_node_interval brief = {
+		.node = node, .step = no_step, .duration_ticks = mr_u48_from(ticks)};
 	const struct mr_event_node_interval_at full = {.node = node,
+						       .step = no_step,
 						       .clock = MR_trace_clock_monotonic,
 						       .start = (uint64_t)at->start_ns,
 						       .end = (uint64_t)at->end_ns};

@@ -73,18 +73,19 @@ void mr_survey_span(struct mr_survey *survey, const uint64_t *starts)
 void mr_switching_note(struct mr_switching *switching, const struct mr_event *event)
 {
 	const struct mr_event_recording_switched *said = event->payload;
+	uint64_t *ticks = said->is_on ? &switching->on_ticks : &switching->off_ticks;
 
-	if (said->is_on)
-		switching->on_ticks = event->ticks;
-	switching->off_ticks = said->is_on ? 0 : event->ticks;
+	*ticks = mr_max(*ticks, event->ticks);
 }
 
 static struct mr_switched place(const struct mr_clock_map *clock,
 				const struct mr_switching *switching)
 {
+	uint64_t on_ticks = switching->on_ticks, off_ticks = switching->off_ticks;
+
 	return (struct mr_switched){
-		switching->on_ticks ? mr_clock_to_ns(clock, switching->on_ticks) : INT64_MIN,
-		switching->off_ticks ? mr_clock_to_ns(clock, switching->off_ticks) : INT64_MAX,
+		on_ticks ? mr_clock_to_ns(clock, on_ticks) : INT64_MIN,
+		off_ticks > on_ticks ? mr_clock_to_ns(clock, off_ticks) : INT64_MAX,
 	};
 }
 

@@ -11,13 +11,14 @@
  * attached; 0 if not known. */
 void mr_survey_span(struct mr_survey *survey, const uint64_t *starts);
 
-/* Ticks of the user clock when levels were switched on, and then off; 0: never. */
+/* Ticks of the user clock when levels were last switched on, and off; 0: never. */
 struct mr_switching {
 	uint64_t on_ticks;
 	uint64_t off_ticks;
 };
 
-/* Levels are on once at most, in the middle; where they were off from the beginning, the recorder says that, too. */
+/* Levels are on once at most, in the middle; where they were off from the beginning, the recorder says that, too. Events
+ * may come in any order: each thread has a stream of its own. */
 void mr_switching_note(struct mr_switching *switching, const struct mr_event *event);
 
 /* Finds out from when to when levels were on. A program that counts steps switches its own; the recorder follows. */

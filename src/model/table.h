@@ -81,7 +81,7 @@ enum mr_call_role {
 	COLUMN(step_number, step, "that it was executed for; NULL: not known")                \
 	COLUMN(uint64_t, run, "of a function, that it belongs to; 0: none")                   \
 	COLUMN(string, shapes, "of its inputs; NULL: not told, as of eager operations")       \
-	COLUMN(time_ns, asked_ns, "of one that another thread asked for: when it did")        \
+	COLUMN(time_ns, asked_ns, "of an asynchronous eager one: when it was asked for")      \
 	COLUMN(time_ns, done_ns, "of an asynchronous one: when it was done; NULL: not known") \
 	COLUMN(row_flags, flags, "what is special about it")
 

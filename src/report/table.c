@@ -45,7 +45,10 @@ static void format_number(const struct layout *layout, uint32_t column, int64_t 
 			mr_format_ns(to, number, layout->style->utf8);
 		break;
 	case MR_UNIT_BYTES:
-		mr_format_bytes(to, number);
+		if (number == MR_NO_VALUE)
+			strcpy(to, "-");
+		else
+			mr_format_bytes(to, number);
 		break;
 	case MR_UNIT_BYTES_PER_SECOND:
 		if (number == MR_NO_VALUE) {
@@ -93,12 +96,18 @@ static void name_others(const struct layout *layout, char *to)
 	snprintf(to, OTHERS_BYTES, "(%u others)", layout->table->row_count - layout->shown_rows);
 }
 
+/* Not known if one of them is not. */
 static int64_t sum_others(const struct layout *layout, uint32_t column)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t row = layout->shown_rows; row < layout->table->row_count; row++)
-		sum += (uint64_t)mr_finding_value(layout->table, row, column)->number;
+	for (uint32_t row = layout->shown_rows; row < layout->table->row_count; row++) {
+		int64_t number = mr_finding_value(layout->table, row, column)->number;
+
+		if (number == MR_NO_VALUE)
+			return MR_NO_VALUE;
+		sum += (uint64_t)number;
+	}
 	return (int64_t)sum;
 }
 

@@ -99,11 +99,11 @@ static uint32_t find_step(const struct mr_row *row)
 {
 	const struct mr_survey *survey = row->model->survey;
 	bool is_told = row->execution != MR_NO_ROW && row->view->steps.list.inferences.count == 0;
-	uint32_t told = is_told ? row->model->node_executions.step[row->execution] : 0;
+	uint32_t told = is_told ? row->model->node_executions.step[row->execution] : MR_NO_STEP;
 
 	if (row->table == MR_SLICED_steps)
 		return row->row;
-	if (told) {
+	if (told != MR_NO_STEP) {
 		uint32_t track = row->model->node_executions.track[row->execution];
 		uint32_t step = find_numbered(row, survey->tracks.items[track].process, told);
 

@@ -129,9 +129,29 @@ int mr_view_once(struct mr_view *view, struct mr_once *once, int (*make)(struct 
 	return result;
 }
 
+static int make_recorded(struct mr_view *view)
+{
+	const struct mr_window all = mr_model_window(view->model);
+	const struct mr_part part = {.window = mr_model_recorded(view->model)};
+
+	if (part.window.first_ns == part.window.last_ns ||
+	    (part.window.first_ns == all.first_ns && part.window.last_ns == all.last_ns))
+		return 0;
+	int result = mr_model_cut(view->model, &part, &view->recorded);
+	return result < 0 ? mr_fail_errno(-result, "cut the trace") : 0;
+}
+
+const struct mr_model *mr_view_recorded(struct mr_view *view)
+{
+	if (mr_view_once(view, &view->recorded_once, make_recorded) < 0)
+		return NULL;
+	return view->recorded ? view->recorded : view->model;
+}
+
 static int make_idle(struct mr_view *view)
 {
-	int result = mr_idle_make(view->model, &view->idle);
+	const struct mr_model *model = mr_view_recorded(view);
+	int result = model ? mr_idle_make(model, &view->idle) : -ENOMEM;
 
 	if (result == 0 &&
 	    mr_slices_of_idle(view->model, &view->idle, &view->slices[MR_SLICED_idle]) < 0) {
@@ -143,7 +163,8 @@ static int make_idle(struct mr_view *view)
 
 static int make_path(struct mr_view *view)
 {
-	int result = mr_critical_path_make(view->model, &view->path);
+	const struct mr_model *model = mr_view_recorded(view);
+	int result = model ? mr_critical_path_make(model, &view->path) : -ENOMEM;
 
 	if (result == 0 && mr_slices_of_path(&view->path, &view->slices[MR_SLICED_path]) < 0) {
 		mr_critical_path_free(&view->path);
@@ -152,25 +173,11 @@ static int make_path(struct mr_view *view)
 	return result < 0 ? mr_fail_errno(-result, "find the critical path") : 0;
 }
 
-static int cut_to_recorded(struct mr_view *view)
-{
-	const struct mr_window all = mr_model_window(view->model);
-	const struct mr_part part = {.window = mr_model_recorded(view->model)};
-
-	if (view->recorded || part.window.first_ns == part.window.last_ns ||
-	    (part.window.first_ns == all.first_ns && part.window.last_ns == all.last_ns))
-		return 0;
-	int result = mr_model_cut(view->model, &part, &view->recorded);
-	return result < 0 ? mr_fail_errno(-result, "cut the trace") : 0;
-}
-
 static int make_findings(struct mr_view *view)
 {
-	int result = cut_to_recorded(view);
+	const struct mr_model *model = mr_view_recorded(view);
+	int result = model ? mr_analyse_all(model, &view->findings) : -ENOMEM;
 
-	if (result == 0)
-		result = mr_analyse_all(view->recorded ? view->recorded : view->model,
-					&view->findings);
 	if (result < 0)
 		mr_findings_free(&view->findings);
 	return result;

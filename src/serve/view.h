@@ -43,6 +43,7 @@ struct mr_view {
 	struct mr_once idle_once;
 	struct mr_once path_once;
 	struct mr_once findings_once;
+	struct mr_once recorded_once;
 	struct mr_once graph_figures_once;
 	struct mr_once series_once;
 	struct mr_once names_once;
@@ -69,13 +70,16 @@ int mr_view_once(struct mr_view *view, struct mr_once *once, int (*make)(struct 
 /* The slices of a table. */
 const struct mr_slices *mr_view_slices(struct mr_view *view, enum mr_sliced table);
 
+/* What is analysed: the model, as far as it was recorded (mr_model_recorded). NULL without memory. */
+const struct mr_model *mr_view_recorded(struct mr_view *view);
+
 const struct mr_idle *mr_view_idle(struct mr_view *view);
 const struct mr_critical_path *mr_view_path(struct mr_view *view);
 
 /* Sums for nodes and edges of graphs. */
 const struct mr_graph_figures *mr_view_graph_figures(struct mr_view *view);
 
-/* Every finding of a report on the trace, as far as it was recorded (mr_model_recorded). */
+/* Every finding of a report on that. */
 const struct mr_findings *mr_view_findings(struct mr_view *view);
 
 /* What can be searched for. */
