@@ -53,9 +53,15 @@ export class Sources {
 		const hasSlices = this.slices.want(numbers((band) => band.kind === "slices" && !isDerived(band)), viewport);
 		const series = numbers(({kind}) => kind === "series");
 		const derived = numbers(isDerived);
-		const lacks = (/** @type {Cache<any>} */ cache, /** @type {Map<number, number>} */ numbered) =>
-			cache.mayAsk() && cache.lacking(numbered, viewport).length > 0;
-		if (hasSlices && (lacks(this.series, series) || lacks(this.derived, derived)))
+		const lacks = (/** @type {Cache<any>} */ cache, /** @type {Map<number, number>} */ numbered) => {
+			const isLacking = cache.lacking(numbered, viewport).length > 0;
+			if (!isLacking) /* also where what failed has gone out of sight */
+				cache.failure = "";
+			return isLacking && cache.mayAsk();
+		};
+		const lacksSeries = lacks(this.series, series);
+		const lacksDerived = lacks(this.derived, derived);
+		if (hasSlices && (lacksSeries || lacksDerived))
 			this.#askLater(() => {
 				this.series.want(series, viewport);
 				this.derived.want(derived, viewport);
