@@ -70,7 +70,11 @@ enum mr_call_role {
 
 /* MR_ABOUT_... says what a table holds. COLUMN(type, name, "what it says"), with a type of column.h.
  * Every table begins with track and start_ns; a table of intervals goes on with duration_ns. */
-#define MR_ABOUT_node_executions "Operations of the dataflow graph, each time one was executed."
+#define MR_ABOUT_node_executions                                                              \
+	"Operations of the dataflow graph, each time one was executed. TensorFlow says when " \
+	"a thread leaves the executor for which run it worked: of a thread that had not "     \
+	"left it when the program ended, run, step and graph of the last operations are not " \
+	"known."
 #define MR_COLUMNS_node_executions(COLUMN)                                                    \
 	COLUMN(track, track, "thread that executed it")                                       \
 	COLUMN(time_ns, start_ns, "when it began")                                            \
@@ -79,7 +83,7 @@ enum mr_call_role {
 	COLUMN(row_of(node_executions), parent, "the execution it is nested in")              \
 	COLUMN(node, node, "what was executed")                                               \
 	COLUMN(step_number, step, "that it was executed for; NULL: not known")                \
-	COLUMN(uint64_t, run, "of a function, that it belongs to; 0: none")                   \
+	COLUMN(uint64_t, run, "of a function, that it belongs to; 0: none, or not known")     \
 	COLUMN(string, shapes, "of its inputs; NULL: not told, as of eager operations")       \
 	COLUMN(time_ns, asked_ns, "of an asynchronous eager one: when it was asked for")      \
 	COLUMN(time_ns, done_ns, "of an asynchronous one: when it was done; NULL: not known") \

@@ -14,6 +14,7 @@ from support import SKIPPED, LiveTest, manifest, program, run
 
 RECORDER = 1
 ATTEMPTS = 8
+WANTS_CPU = {"wake-up", "preempted"}  # causes for which a thread that could run does not
 BLOCKED = {"interruptible", "uninterruptible", "disk", "stopped"}
 LINE = re.compile(r"\[(\d+)\].*? (\w+): \{ process = (\d+), pid = \d+, tid = (\d+),[^}]*\}, \{(.*)\}$")
 DISCARDED = re.compile(r"^WARNING: Tracer (?:discarded (\d+) events?|may have discarded events) .*$", re.M)
@@ -57,6 +58,30 @@ def parse_truth(text, what):
             result.append({key: int(value) if value.lstrip("-").isdigit() else value
                            for key, value in pairs})
     return result
+
+
+# What a time of one thread must be by accounts of the kernel that the trace does not use (task_times.h): at least, and
+# at most. Wanted is how long the report says that the thread wanted a CPU. The kernel's own account of that, the delay,
+# is less when a hypervisor has taken away the CPU for which the thread was woken: then the two bounds differ.
+
+def bounds_of_running(truth, wanted_ns):
+    return truth["on_cpu"], truth["on_cpu"]
+
+
+def bounds_of_delay(truth, wanted_ns):
+    return truth["delay"], truth["delay"]
+
+
+def bounds_of_blocked(truth, wanted_ns):
+    off_cpu = truth["wall"] - truth["on_cpu"]
+    return off_cpu - wanted_ns, off_cpu - truth["delay"]
+
+
+def is_within(found_ns, bounds, share, least_ns=0):
+    """But for a share of the larger bound, or so many nanoseconds, whichever is more."""
+    low, high = bounds
+    allowed = max(high * share, least_ns)
+    return low - allowed <= found_ns <= high + allowed
 
 
 def unescape(text):

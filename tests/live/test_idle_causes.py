@@ -7,7 +7,8 @@ import json
 import shutil
 import unittest
 
-from kernel import ATTEMPTS, KernelTest, parse_truth, skip_unless_possible
+from kernel import (ATTEMPTS, WANTS_CPU, KernelTest, bounds_of_blocked, bounds_of_running, is_within, parse_truth,
+                    skip_unless_possible)
 from opencl import skip_without_opencl
 from support import MILLRACE, program, run
 
@@ -29,42 +30,38 @@ class Causes(KernelTest):
         table = next(table for table in finding["tables"] if table["id"] == "by_chain")
         return device["idle_causes"], [(row["chain"], row["total_ns"]) for row in table["rows"]], truth
 
-    def check(self, cause, culprit, truth_of, *arguments):
+    def check(self, cause, culprit, bounds_of, *arguments):
         """The largest cause, unless others who had the CPU are that; and the time that the thread itself lost.
         Again, if the machine is too busy to tell."""
         for _ in range(ATTEMPTS):
             causes, chains, truth = self.idle(*arguments)
             firsts = [(chain.split(" > ")[0], ns) for chain, ns in chains]
             found = sum(ns for link, ns in firsts if link.startswith(cause) and culprit in link)
-            wanted = truth_of(truth)
+            bounds = bounds_of(truth, sum(ns for link, ns in firsts if link.split(" ")[0] in WANTS_CPU))
             others = truth["delay"] - truth["hog"]
             is_first = causes[0]["cause"] == cause and culprit in causes[0]["culprit"]
-            if (is_first or others > wanted / 2) and abs(found - wanted) <= max(wanted * SHARE, LEAST_NS):
+            if (is_first or others > bounds[1] / 2) and is_within(found, bounds, SHARE, LEAST_NS):
                 return
-            complaint = f"{cause} {culprit}: {found} ns, in truth {wanted} ns of {truth}; {causes[:3]}"
+            complaint = f"{cause} {culprit}: {found} ns, in truth {bounds} ns of {truth}; {causes[:3]}"
             shutil.rmtree(self.path(f"{arguments[0]}.mill"))
         self.fail(complaint)
 
-    @staticmethod
-    def blocked(truth):
-        return truth["wall"] - truth["cpu"] - truth["delay"]
-
     def test_sleep(self):
-        self.check("sleep", "live_opencl", self.blocked, "sleep")
+        self.check("sleep", "live_opencl", bounds_of_blocked, "sleep")
 
     def test_disk(self):
         path = self.make_file("data", FILE_BYTES)
-        self.check("disk", path, self.blocked, "disk", path)
+        self.check("disk", path, bounds_of_blocked, "disk", path)
 
     def test_lock(self):
-        self.check("lock", "'holder'", self.blocked, "lock")
+        self.check("lock", "'holder'", bounds_of_blocked, "lock")
 
     def test_preempted(self):
         """The hog has the CPU only while the thread wants it."""
-        self.check("preempted", "'hog'", lambda truth: truth["hog"], "preempted")
+        self.check("preempted", "'hog'", lambda truth, _: (truth["hog"], truth["hog"]), "preempted")
 
     def test_call(self):
-        self.check("cpu", "clBuildProgram", lambda truth: truth["cpu"], "call")
+        self.check("cpu", "clBuildProgram", bounds_of_running, "call")
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ class Waits(KernelTest):
             for said in rounds:
                 if name == "disk":  # one read may wait more than once, and works in between
                     measured = events.off_cpu_ns(said["tid"], said["start"], said["end"])
-                    true = said["end"] - said["start"] - said["cpu"]
+                    true = said["end"] - said["start"] - said["on_cpu"]
                 else:
                     wait = self.longest_wait(events, said)
                     measured = wait.woken - wait.start

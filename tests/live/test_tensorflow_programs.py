@@ -127,8 +127,11 @@ class Programs(TracedTest):
         self.assertNotEqual(self.status, 0)
 
     def test_leave(self):
-        nodes = {node: count for _, node, _, _, count in self.executions(self.trace("leave"), "%train_step%")}
-        self.assertEqual((self.status, nodes["MatMul"]), (3, 5))
+        """A thread that has executed its last operation, but is still in the executor when the program leaves, never
+        tells of which run that was: then the node's graph is unknown, but not what was executed."""
+        trace = self.trace("leave")
+        (row,) = query(trace, "select count(*) as count from node_executions where node_name = 'MatMul'")
+        self.assertEqual((self.status, row["count"]), (3, 5))
 
     def test_spawn(self):
         trace = self.trace("spawn")

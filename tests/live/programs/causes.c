@@ -12,10 +12,9 @@
  *     step        ├─ cause ─┤├ launch ┤├──── wait ────┤├─ cause ─┤
  *     device                           ├── work ───┤
  *
- * What the kernel says of the thread while it loses time is printed for each step, in nanoseconds; delay is how
- * long it was runnable and did not run:
+ * What the kernel says of the thread while it loses time (task_times.h) is printed for each step, in nanoseconds:
  *
- *     step number=.. wall=.. cpu=.. delay=..
+ *     step number=.. wall=.. on_cpu=.. delay=..
  *
  * "causes intrude CPU" calls itself "intruder" and takes the CPU for half of the time, until it is killed or its parent
  * dies. All threads are of the real-time class, if that is allowed: what else runs on the machine then matters less.
@@ -31,6 +30,7 @@
 #include <millrace.h>
 
 #include "kernel_truth.h"
+#include "task_times.h"
 
 enum {
 	STEPS = 30,
@@ -42,12 +42,6 @@ enum {
 	PRIORITY = 1,
 };
 
-struct times {
-	uint64_t wall_ns;
-	uint64_t cpu_ns;
-	uint64_t delay_ns;
-};
-
 /* The device. */
 static sem_t given, done;
 static uint32_t queue, work;
@@ -56,6 +50,8 @@ static uint64_t correlation; /* of the work that is given */
 /* The lock. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sem_t wanted, taken;
+
+static int clock_fd; /* of the thread that makes the steps */
 
 static void become_important(int priority)
 {
@@ -162,23 +158,12 @@ static void lose_time(const char *cause, const char *argument)
 
 /* ---- steps ---------------------------------------------------------------------------------------------- */
 
-static struct times read_times(void)
+static void print_times(int step, const struct task_times *before)
 {
-	struct times times = {.wall_ns = now_ns(), .cpu_ns = own_cpu_ns()};
-	FILE *file = fopen("/proc/thread-self/schedstat", "r");
+	struct task_times after = read_task_times(clock_fd);
 
-	if (!file || fscanf(file, "%*s %" SCNu64, &times.delay_ns) != 1)
-		exit(1);
-	fclose(file);
-	return times;
-}
-
-static void print_times(int step, const struct times *before)
-{
-	struct times after = read_times();
-
-	printf("step number=%d wall=%" PRIu64 " cpu=%" PRIu64 " delay=%" PRIu64 "\n", step,
-	       after.wall_ns - before->wall_ns, after.cpu_ns - before->cpu_ns,
+	printf("step number=%d wall=%" PRIu64 " on_cpu=%" PRIu64 " delay=%" PRIu64 "\n", step,
+	       after.wall_ns - before->wall_ns, after.on_cpu_ns - before->on_cpu_ns,
 	       after.delay_ns - before->delay_ns);
 }
 
@@ -190,7 +175,7 @@ static void run_step(int step, const char *cause, const char *argument)
 		must(sem_post(&wanted));
 		must(sem_wait(&taken));
 	}
-	struct times before = read_times();
+	struct task_times before = read_task_times(clock_fd);
 	if (!is_in_launch)
 		lose_time(cause, argument);
 	struct millrace_call launch =
@@ -220,6 +205,7 @@ int main(int argc, char **argv)
 	must(sem_init(&done, 0, 0));
 	must(sem_init(&wanted, 0, 0));
 	must(sem_init(&taken, 0, 0));
+	clock_fd = open_task_clock(0);
 	become_important(PRIORITY); /* and the threads, which inherit it */
 	start_thread(run_device);
 	start_thread(hold);

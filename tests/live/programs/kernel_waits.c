@@ -2,7 +2,7 @@
  *
  * waits FILE [ROUNDS]: a thread blocks in each of many ways, and says when, in what, and who woke it:
  *
- *     wait name=pipe tid=.. partner=.. start=.. woken=.. end=.. cpu=.. object=..
+ *     wait name=pipe tid=.. partner=.. start=.. woken=.. end=.. on_cpu=.. object=..
  *
  *     thread      start ├──── blocked ────┤ end
  *     partner                             ┴ woken       (equal to end where a timer or a disk wakes)
@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 
 #include "kernel_truth.h"
+#include "task_times.h"
 
 enum {
 	WAIT_MS = 40,
@@ -40,7 +41,7 @@ struct wait {
 	void (*wake)(struct wait *); /* NULL: nobody, a timer or a disk ends it */
 	atomic_int waiter_tid;
 	int partner_tid;
-	uint64_t start_ns, woken_ns, end_ns, cpu_ns;
+	uint64_t start_ns, woken_ns, end_ns, on_cpu_ns;
 	int fd, other_fd;     /* what is waited for, and what is used to end the wait */
 	unsigned long object; /* futex address, inode or port: whatever names it in the trace */
 };
@@ -167,11 +168,13 @@ static void read_from_disk(struct wait *wait)
 {
 	void *buffer = aligned_alloc(4096, READ_BYTES);
 	int fd = must(open(file_name, O_RDONLY | O_DIRECT));
+	int clock_fd = open_task_clock(0);
 	wait->start_ns = now_ns();
-	wait->cpu_ns = own_cpu_ns();
+	wait->on_cpu_ns = read_task_clock(clock_fd);
 	must(pread(fd, buffer, READ_BYTES, 0));
-	wait->cpu_ns = own_cpu_ns() - wait->cpu_ns;
+	wait->on_cpu_ns = read_task_clock(clock_fd) - wait->on_cpu_ns;
 	wait->end_ns = now_ns();
+	close(clock_fd);
 	close(fd);
 	free(buffer);
 }
@@ -348,9 +351,10 @@ static void try(struct wait wait)
 	}
 	must(-pthread_join(thread, NULL));
 	printf("wait name=%s tid=%d partner=%d start=%" PRIu64 " woken=%" PRIu64 " end=%" PRIu64
-	       " cpu=%" PRIu64 " object=%lu\n",
+	       " on_cpu=%" PRIu64 " object=%lu\n",
 	       wait.name, wait.waiter_tid, wait.partner_tid, wait.start_ns,
-	       wait.woken_ns ? wait.woken_ns : wait.end_ns, wait.end_ns, wait.cpu_ns, wait.object);
+	       wait.woken_ns ? wait.woken_ns : wait.end_ns, wait.end_ns, wait.on_cpu_ns,
+	       wait.object);
 }
 
 int main(int argc, char **argv)

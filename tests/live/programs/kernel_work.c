@@ -11,7 +11,6 @@
  *     work count FILE SECONDS    raises a number in FILE until the time is over, then prints it
  */
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -19,6 +18,7 @@
 #include <sys/mman.h>
 
 #include "kernel_truth.h"
+#include "task_times.h"
 
 enum {
 	THREADS = 4
@@ -43,19 +43,11 @@ struct worker {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int gate[2];
 
-static int open_task_clock(void)
-{
-	struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE,
-					.size = sizeof clock,
-					.config = PERF_COUNT_SW_TASK_CLOCK};
-	return (int)must(syscall(SYS_perf_event_open, &clock, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
-}
-
 static void *run_worker(void *data)
 {
 	struct worker *worker = data;
 	char byte;
-	worker->clock_fd = open_task_clock();
+	worker->clock_fd = open_task_clock(0);
 	worker->tid = own_tid();
 	while (now_ns() < worker->end_ns) {
 		burn_ns(3000000);
@@ -87,9 +79,7 @@ static void print_account(const struct worker *worker)
 {
 	char path[64];
 	int tid = worker->tid;
-	uint64_t on_cpu_ns, run_ns, delay_ns;
-	if (read(worker->clock_fd, &on_cpu_ns, sizeof on_cpu_ns) != sizeof on_cpu_ns)
-		exit(1);
+	uint64_t on_cpu_ns = read_task_clock(worker->clock_fd), run_ns, delay_ns;
 	snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
 	FILE *file = fopen(path, "r");
 	if (!file || fscanf(file, "%" SCNu64 " %" SCNu64, &run_ns, &delay_ns) != 2)

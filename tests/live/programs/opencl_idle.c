@@ -9,8 +9,8 @@
  *     preempted    works on a CPU on which a process "hog" works, too
  *     call         has the runtime compile a program
  *
- * Prints what the kernel says of its thread in these times: "truth wall=NS cpu=NS delay=NS hog=NS", where
- * delay is how long it was runnable and did not run, and hog how long that process ran.
+ * Prints what the kernel says of its thread in these times (task_times.h), and how long the hog had a CPU:
+ * "truth wall=NS on_cpu=NS delay=NS hog=NS".
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "opencl_world.h"
+#include "task_times.h"
 
 enum {
 	ROUNDS = 12,
@@ -33,31 +34,8 @@ enum {
 	READS = 8, /* each round */
 };
 
-struct times {
-	uint64_t wall;
-	uint64_t cpu;
-	uint64_t delay;
-	uint64_t hog;
-};
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sem_t wanted, taken;
-static pid_t hog;
-
-static struct times read_times(void)
-{
-	struct times times = {.wall = world_clock_ns(CLOCK_MONOTONIC),
-			      .cpu = world_clock_ns(CLOCK_THREAD_CPUTIME_ID)};
-	clockid_t clock;
-	FILE *file = fopen("/proc/thread-self/schedstat", "r");
-
-	if (!file || fscanf(file, "%*s %lu", &times.delay) != 1)
-		exit(1);
-	fclose(file);
-	if (hog && clock_getcpuclockid(hog, &clock) == 0)
-		times.hog = world_clock_ns(clock);
-	return times;
-}
 
 static void sleep_ns(long ns)
 {
@@ -164,9 +142,11 @@ int main(int count, char **arguments)
 {
 	const char *which = count > 1 ? arguments[1] : "", *path = count > 2 ? arguments[2] : "";
 	bool needs_lock = strcmp(which, "lock") == 0, needs_hog = strcmp(which, "preempted") == 0;
-	hog = needs_hog ? start_hog() : 0;
+	pid_t hog = needs_hog ? start_hog() : 0;
 	struct world world = world_make();
-	struct times sum = {0};
+	int clock_fd = open_task_clock(0), hog_clock_fd = hog ? open_task_clock(hog) : -1;
+	struct task_times sum = {0};
+	uint64_t hog_ns = 0;
 
 	if (needs_lock)
 		start_holder();
@@ -177,20 +157,22 @@ int main(int count, char **arguments)
 		MUST(clFinish, world.queue);
 		if (needs_lock)
 			sem_post(&wanted), sem_wait(&taken);
-		struct times before = read_times();
+		uint64_t hog_before_ns = hog ? read_task_clock(hog_clock_fd) : 0;
+		struct task_times before = read_task_times(clock_fd);
 		if (round < ROUNDS - 1)
 			cause(&world, which, path);
-		struct times after = read_times();
-		sum.wall += after.wall - before.wall;
-		sum.cpu += after.cpu - before.cpu;
-		sum.delay += after.delay - before.delay;
-		sum.hog += after.hog - before.hog;
+		struct task_times after = read_task_times(clock_fd);
+		sum.wall_ns += after.wall_ns - before.wall_ns;
+		sum.on_cpu_ns += after.on_cpu_ns - before.on_cpu_ns;
+		sum.delay_ns += after.delay_ns - before.delay_ns;
+		hog_ns += hog ? read_task_clock(hog_clock_fd) - hog_before_ns : 0;
 	}
 	if (needs_hog) {
 		kill(hog, SIGKILL);
 		waitpid(hog, NULL, 0);
 	}
 	world_release(&world);
-	printf("truth wall=%lu cpu=%lu delay=%lu hog=%lu\n", sum.wall, sum.cpu, sum.delay, sum.hog);
+	printf("truth wall=%lu on_cpu=%lu delay=%lu hog=%lu\n", sum.wall_ns, sum.on_cpu_ns,
+	       sum.delay_ns, hog_ns);
 	return 0;
 }
