@@ -39,6 +39,20 @@ void emit_event(uint8_t id, uint64_t ns, const void *fields, size_t size)
 	packet_event(&events, id, ns, fields, size);
 }
 
+void emit_copy_launch(uint64_t ns, uint32_t function, uint32_t queue, uint64_t correlation)
+{
+	EMIT(runtime_launch, ns, .function = function, .duration_ticks = mr_u48_from(100),
+	     .correlation = correlation, .queue = queue, .bytes = 10 * correlation,
+	     .kind = MR_operation_kind_copy_to_device);
+}
+
+void emit_copy(uint64_t ns, uint32_t queue, uint64_t correlation, uint64_t from, uint64_t until)
+{
+	EMIT(device_operation, ns, .queue = queue, .correlation = correlation,
+	     .start = DEVICE_TIME(from), .end = DEVICE_TIME(until), .bytes = correlation,
+	     .kind = MR_operation_kind_copy_to_device);
+}
+
 static void define_event(uint8_t id, const void *fields, size_t size, const char *text)
 {
 	uint8_t payload[256];

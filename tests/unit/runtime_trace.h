@@ -53,6 +53,12 @@ uint32_t define_device(const char *name, uint32_t jitter_ns);
 	} while (0)
 void emit_event(uint8_t id, uint64_t ns, const void *fields, size_t size);
 
+/* A call that ends at `ns`, took 100, and has the device copy ten times its correlation in bytes. */
+void emit_copy_launch(uint64_t ns, uint32_t function, uint32_t queue, uint64_t correlation);
+
+/* What the device says of it at `ns`: from when until when, and that as many bytes as its correlation were copied. */
+void emit_copy(uint64_t ns, uint32_t queue, uint64_t correlation, uint64_t from, uint64_t until);
+
 /* Starts in `folder`, which has a ctf/ folder, and is then not to be removed: for golden traces. */
 void runtime_trace_start_in(char *folder);
 

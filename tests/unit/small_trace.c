@@ -220,3 +220,13 @@ void small_trace_write(const char *directory)
 	write_worker(directory);
 	write_child(directory);
 }
+
+char *small_trace_make(void)
+{
+	char *directory = directory_make();
+
+	small_trace_write(directory);
+	directory_write(directory, "manifest.json", small_trace_manifest,
+			strlen(small_trace_manifest));
+	return directory;
+}

@@ -16,7 +16,10 @@
 #ifndef MR_TESTS_UNIT_SMALL_TRACE_H
 #define MR_TESTS_UNIT_SMALL_TRACE_H
 
-/* Fills a directory that has a ctf/ folder. */
+/* A fresh directory with it and its manifest; to be removed by directory_remove(). */
+char *small_trace_make(void);
+
+/* Fills a directory that has a ctf/ folder, without a manifest. */
 void small_trace_write(const char *directory);
 
 /* The manifest that belongs to it. */

@@ -28,19 +28,14 @@ static void start(void)
 	function = define_string("clEnqueueWriteBuffer");
 }
 
-/* A call that ends at `ns` and took 100. */
 static void launch(uint64_t ns, uint64_t correlation)
 {
-	EMIT(runtime_launch, AT(ns), .function = function, .duration_ticks = mr_u48_from(100),
-	     .correlation = correlation, .queue = queue, .bytes = 10 * correlation,
-	     .kind = MR_operation_kind_copy_to_device);
+	emit_copy_launch(AT(ns), function, queue, correlation);
 }
 
 static void operate(uint64_t ns, uint64_t correlation, uint64_t from, uint64_t until)
 {
-	EMIT(device_operation, AT(ns), .queue = queue, .correlation = correlation,
-	     .start = DEVICE_TIME(AT(from)), .end = DEVICE_TIME(AT(until)), .bytes = correlation,
-	     .kind = MR_operation_kind_copy_to_device);
+	emit_copy(AT(ns), queue, correlation, AT(from), AT(until));
 }
 
 static uint32_t find_operation(uint64_t correlation)

@@ -32,10 +32,7 @@ static struct mr_model *load(void)
 static int make_trace(void **state)
 {
 	(void)state;
-	directory = directory_make();
-	small_trace_write(directory);
-	directory_write(directory, "manifest.json", small_trace_manifest,
-			strlen(small_trace_manifest));
+	directory = small_trace_make();
 	return 0;
 }
 
