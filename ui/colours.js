@@ -44,6 +44,7 @@ const CAUSES = {
 	sleep: "#7a8ca3",
 	ipc: "#c27ba0",
 	child: "#b08968",
+	signal: "#9c7a97",
 	poll: "#94a3b8",
 	stopped: "#6d597a",
 	other: "#a3a380",

@@ -242,12 +242,25 @@ static struct mr_link name_interrupt(const struct mr_model *model, enum mr_cause
 	return mr_link_make(kind, MR_CULPRIT_SOURCE, source, 0);
 }
 
+/* A sleep that a thread ends was ended by its signal, as all are when it ends the process: nobody waited for the time
+ * to pass. Not so if the thread is not traced, as timers that the kernel lets a thread of its own run out are. */
+static enum mr_cause_kind cause_of_blocked(const struct mr_model *model, uint32_t state,
+					   uint32_t wakeup)
+{
+	enum mr_cause_kind kind = cause_of_wait(mr_wait_kind_of(model, state));
+	bool is_ended = wakeup != MR_NO_ROW &&
+			model->wakeups.context[wakeup] == MR_wake_context_task &&
+			model->wakeups.waker[wakeup] != MR_NO_TRACK;
+
+	return kind == MR_CAUSE_SLEEP && is_ended ? MR_CAUSE_SIGNAL : kind;
+}
+
 static void tell_blocked(const struct mr_model *model, uint32_t thread,
 			 struct mr_activity *activity)
 {
 	const struct mr_wakeups *wakeups = &model->wakeups;
-	enum mr_cause_kind kind = cause_of_wait(mr_wait_kind_of(model, activity->state));
 	uint32_t wakeup = model->states.wakeup[activity->state];
+	enum mr_cause_kind kind = cause_of_blocked(model, activity->state, wakeup);
 	uint32_t file = file_of_wait(model, activity->state);
 	bool is_timer =
 		wakeup != MR_NO_ROW && (wakeups->context[wakeup] == MR_wake_context_timer ||

@@ -38,6 +38,7 @@ static bool is_exchange(uint16_t kind)
 	case MR_CAUSE_LOCK:
 	case MR_CAUSE_IPC:
 	case MR_CAUSE_CHILD:
+	case MR_CAUSE_SIGNAL:
 	case MR_CAUSE_POLL:
 	case MR_CAUSE_NETWORK:
 		return true;

@@ -21,6 +21,10 @@ struct walk {
 	uint32_t thread;    /* track, or MR_NO_TRACK if it stands on an operation */
 	uint32_t operation; /* row */
 
+	/* Executions in which threads waited when the path left them for those that woke them, and which were going on at
+	 * ns: the last is the one that the path comes from. */
+	mr_vec(uint32_t) waiting;
+
 	/* The call in which the thread was when the path came to it from elsewhere, if it waits for the
 	 * device: what it waited for has nothing to do with why the path came. */
 	uint32_t ordinary_call;
@@ -250,14 +254,45 @@ static void look(struct walk *walk, struct mr_activity *activity)
 		mr_activity_find_ordinary(walk->model, walk->thread, walk->ns - 1, activity);
 }
 
+/* What a thread does that executes nothing itself counts for the execution that waits for it, from when that began. */
 static int emit_on_thread(struct walk *walk, int64_t from_ns, struct mr_link link,
 			  const struct mr_activity *activity)
 {
+	const struct mr_node_executions *executions = &walk->model->node_executions;
+	uint32_t execution = activity->execution;
+
+	if (execution == MR_NO_ROW && walk->waiting.count) {
+		execution = walk->waiting.items[walk->waiting.count - 1];
+		from_ns = mr_max(from_ns, executions->start_ns[execution]);
+	}
 	return emit(walk, from_ns,
 		    (struct mr_path_segment){.link = link,
 					     .track = walk->thread,
 					     .operation = MR_NO_ROW,
-					     .execution = activity->execution});
+					     .execution = execution});
+}
+
+static int begin_waiting(struct walk *walk, uint32_t execution)
+{
+	if (execution == MR_NO_ROW ||
+	    (walk->waiting.count && walk->waiting.items[walk->waiting.count - 1] == execution))
+		return 0;
+	return mr_vec_push(&walk->waiting, execution);
+}
+
+/* Before an execution began, that in which it is nested waited. */
+static void end_waiting(struct walk *walk)
+{
+	const struct mr_node_executions *executions = &walk->model->node_executions;
+
+	while (walk->waiting.count) {
+		uint32_t *last = &walk->waiting.items[walk->waiting.count - 1];
+
+		if (executions->start_ns[*last] < walk->ns)
+			break;
+		*last = executions->parent[*last];
+		walk->waiting.count -= *last == MR_NO_ROW;
+	}
 }
 
 static int step_on_thread(struct walk *walk)
@@ -268,6 +303,7 @@ static int step_on_thread(struct walk *walk)
 	if (is_new && is_before_birth(walk))
 		return leave_unborn(walk);
 	look(walk, &activity);
+	end_waiting(walk);
 	if (!is_new) {
 		const struct mr_states *states = &walk->model->states;
 
@@ -283,7 +319,7 @@ static int step_on_thread(struct walk *walk)
 	}
 	if (activity.waker != MR_NO_TRACK) {
 		go_to_thread(walk, activity.waker, walk->ns);
-		return 0;
+		return begin_waiting(walk, activity.execution);
 	}
 	if (is_endless(walk->model, activity.state) && activity.link.kind != MR_CAUSE_SYNC)
 		activity.link = mr_link_bare(MR_CAUSE_UNKNOWN);
@@ -341,6 +377,7 @@ static int start(struct walk *walk)
 static void finish(struct walk *walk)
 {
 	mr_delays_free(&walk->delays);
+	mr_vec_free(&walk->waiting);
 	free(walk->makers);
 	free(walk->bounds_ns);
 	free(walk->thread_seen);

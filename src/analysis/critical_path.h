@@ -24,9 +24,9 @@ struct mr_path_segment {
 	struct mr_link link; /* cause and culprit; no chain */
 	uint32_t track;     /* of the thread, or the queue of the operation; MR_NO_TRACK: neither */
 	uint32_t operation; /* row of what runs or is about to run on the device, or MR_NO_ROW */
-	uint32_t
-		execution; /* row: the node that the thread executes, or that launched the operation;
-			      * or MR_NO_ROW */
+	/* Row: what the thread executes; or else what waits for it, as the work of a node is done by several
+	 * threads; or what launched the operation; or MR_NO_ROW. */
+	uint32_t execution;
 };
 
 struct mr_critical_path {

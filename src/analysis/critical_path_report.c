@@ -4,6 +4,7 @@
  * device, by file. Each table sums to the window.
  */
 #include "analysis/analysis.h"
+#include "analysis/breakdown.h"
 #include "analysis/critical_path.h"
 #include "analysis/device_time.h"
 #include "analysis/tally.h"
@@ -84,6 +85,7 @@ struct share_key {
 struct node_key {
 	uint32_t name;
 	uint32_t type;
+	uint32_t graph_name;
 	uint32_t is_outside; /* of any execution */
 };
 
@@ -125,11 +127,13 @@ static size_t node_key(const struct mr_model *model, const struct mr_path_segmen
 		       union key *key)
 {
 	uint32_t row = segment->execution;
+	const struct mr_definitions *definitions = &model->survey->definitions;
 	const struct mr_node *node =
-		&model->survey->definitions.nodes
-			 .items[row == MR_NO_ROW ? 0 : model->node_executions.node[row]];
+		&definitions->nodes.items[row == MR_NO_ROW ? 0 : model->node_executions.node[row]];
 
-	key->node = (struct node_key){node->name, node->type, row == MR_NO_ROW};
+	key->node =
+		(struct node_key){node->name, node->type,
+				  definitions->graphs.items[node->graph].name, row == MR_NO_ROW};
 	return sizeof key->node;
 }
 
@@ -192,10 +196,10 @@ static int name_node(const struct mr_model *model, struct mr_findings *findings,
 	const struct node_key *node = key;
 
 	(void)findings, (void)row;
-	cells[0].text = node->is_outside ? "(outside any operation)"
-			: node->name     ? mr_model_text(model, node->name)
-					 : "(not defined)";
+	cells[0].text =
+		node->is_outside ? "(outside any operation)" : mr_node_text(model, node->name);
 	cells[1].text = mr_model_text(model, node->type);
+	cells[2].text = mr_model_text(model, node->graph_name);
 	return 0;
 }
 
@@ -287,8 +291,9 @@ static int add_tables(const struct report *report)
 		PATH_COLUMNS,
 	};
 	static const struct mr_finding_column node_columns[] = {
-		{"node", "node", MR_UNIT_TEXT, 0},
+		{"node", "node", MR_UNIT_TEXT, MR_COLUMN_PATH},
 		{"type", "type", MR_UNIT_TEXT, 0},
+		{"graph", "graph", MR_UNIT_TEXT, MR_COLUMN_SPARE},
 		PATH_COLUMNS,
 	};
 	static const struct mr_finding_column place_columns[] = {
@@ -298,7 +303,7 @@ static int add_tables(const struct report *report)
 		PATH_COLUMNS,
 	};
 	static const struct mr_finding_column file_columns[] = {
-		{"file", "file", MR_UNIT_TEXT, 0},
+		{"file", "file", MR_UNIT_TEXT, MR_COLUMN_PATH},
 		PATH_COLUMNS,
 	};
 #define LOOK(id, title, columns, name) \

@@ -178,7 +178,7 @@ static bool do_unlock(struct simulation *simulation, int who, const struct actio
 	return false;
 }
 
-/* It waits for another in a pipe, because it was stopped, or nobody knows why. */
+/* It waits for another in a pipe, because it was stopped, asleep, or nobody knows why. */
 static void wait_for_writer(struct simulation *simulation, int who, const struct action *action)
 {
 	switch (action->mode) {
@@ -188,6 +188,9 @@ static void wait_for_writer(struct simulation *simulation, int who, const struct
 		break;
 	case READ_STOPPED:
 		machine_block(simulation, who, "stopped", FILE_NONE, MR_switch_reason_stopped);
+		break;
+	case READ_ASLEEP:
+		machine_block(simulation, who, "sleep", FILE_NONE, MR_switch_reason_interruptible);
 		break;
 	case READ_UNKNOWN:
 		machine_block(simulation, who, "unknown", FILE_NONE,
@@ -204,6 +207,8 @@ static bool do_read(struct simulation *simulation, int who, const struct action 
 		return action_return_from_wait(simulation, who);
 	if (action->mode == READ_PIPE)
 		action_enter(simulation, who, CALL_READ, FILE_FIRST_PIPE + action->what);
+	else if (action->mode == READ_ASLEEP)
+		action_enter(simulation, who, CALL_SLEEP, FILE_NONE);
 	if (pipe->filled) {
 		pipe->filled--;
 		machine_start_short_chunk(simulation, who);

@@ -180,6 +180,10 @@ static bool add_blocked(const struct simulation *simulation, struct chain *chain
 	file_path(stretch->file, path);
 	if (strcmp(stretch->wait, "disk") == 0) {
 		add(chain, NOBODY, *path ? "disk(%s)" : "disk", path);
+	} else if (strcmp(stretch->wait, "sleep") == 0 && stretch->waker == WAKER_THREAD &&
+		   simulation->threads[stretch->waker_thread].is_traced) {
+		add_thread(simulation, chain, "signal", stretch->waker_thread);
+		return true;
 	} else if (strcmp(stretch->wait, "sleep") == 0 || stretch->waker == WAKER_TIMER) {
 		add_thread(simulation, chain, "sleep", who);
 	} else if (stretch->waker == WAKER_THREAD) {

@@ -66,6 +66,7 @@ enum action_kind {
 enum read_mode {
 	READ_PIPE,
 	READ_STOPPED, /* the pipe stands for the signal that makes it go on */
+	READ_ASLEEP,  /* and here for the signal that ends the sleep */
 	READ_UNKNOWN,
 };
 

@@ -290,6 +290,54 @@ static void test_uncertain_decisions(void **state)
 
 /* ---- findings ------------------------------------------------------------------------------------ */
 
+static int64_t time_of_node(const struct mr_finding_table *table, const char *name)
+{
+	for (uint32_t row = 0; row < table->row_count; row++)
+		if (strcmp(mr_finding_value(table, row, 0)->text, name) == 0)
+			return mr_finding_value(table, row, mr_finding_column(table, "time_ns"))
+				->number;
+	fail_msg("no row %s", name);
+	return 0;
+}
+
+/* MAIN executes two nodes, one in the other, and waits in the inner one for WORKER, which executes none: that works for
+ * the inner one from when it began, before for the outer one, and before that for nobody.
+ *
+ *     MAIN      ├ cpu ─┊──┬─ outer ─┬─ inner ─┬ blocked ────────────┊wake-up┤ cpu ─┤────┤──┤
+ *     WORKER           ├──┊─ cpu ───┊─────────────────┬ disk ┬ cpu ─┤
+ *                     50  60        80       100     200    300    400      420   450  480 500
+ */
+static void test_work_for_nodes(void **state)
+{
+	struct mr_findings findings = {0};
+
+	(void)state;
+	path_start(true);
+	uint32_t outer = define_node("outer", "Call"), inner = define_node("inner", "Product");
+	path_live_main();
+	path_live(1, WORKER, 50);
+	path_block(0, MAIN, 100);
+	kernel_switch(1, AT(200), WORKER, 0, MR_switch_reason_disk);
+	KERNEL(2, kernel_waking, AT(300), NULL, .tid = WORKER, .context = MR_wake_context_irq);
+	path_resume(1, WORKER, 310);
+	path_wake(1, MAIN, WORKER, 400);
+	path_resume(0, MAIN, 420);
+	EMIT(node_interval, AT(450), .node = inner, .duration_ticks = mr_u48_from(370000));
+	EMIT(node_interval, AT(480), .node = outer, .duration_ticks = mr_u48_from(420000));
+	path_leave(1, WORKER, 490);
+	path_leave(0, MAIN, 500);
+	path_load();
+	assert_int_equal(mr_analyse_critical_path(path_model, &findings), 0);
+	const struct mr_finding_table *table = findings_table(&findings, "by_node");
+	assert_int_equal(table->row_count, 3);
+	assert_int_equal(time_of_node(table, "inner"), 1000 * (450 - 80));
+	assert_int_equal(time_of_node(table, "outer"), 1000 * ((80 - 60) + (480 - 450)));
+	assert_int_equal(time_of_node(table, "(outside any operation)"),
+			 TRACE_END - TRACE_BEGIN - 1000 * (480 - 60));
+	mr_findings_free(&findings);
+	path_unload();
+}
+
 static void test_tables(void **state)
 {
 	struct mr_findings findings = {0};
@@ -309,7 +357,7 @@ static void test_tables(void **state)
 		const char *id;
 		uint32_t time; /* its column */
 		int64_t rows;
-	} tables[] = {{"levels", 2, 6}, {"shares", 5, 8}, {"by_node", 3, 2}, {"by_place", 4, 3}};
+	} tables[] = {{"levels", 2, 6}, {"shares", 5, 8}, {"by_node", 4, 2}, {"by_place", 4, 3}};
 	assert_int_equal(finding->tables.count, mr_countof(tables));
 	for (size_t i = 0; i < mr_countof(tables); i++) {
 		const struct mr_finding_table *table = finding->tables.items[i];
@@ -365,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_two_levels),
 		cmocka_unit_test(test_step_comes_first),
 		cmocka_unit_test(test_uncertain_decisions),
+		cmocka_unit_test(test_work_for_nodes),
 		cmocka_unit_test(test_tables),
 	};
 

@@ -279,13 +279,17 @@ static void test_blocked(void **state)
 	hand_blocked(0, 800, 900, NULL, 0);
 	hand_blocked(0, 900, 1000, NULL, 0);
 	hand_woken(0, 1000, MR_wake_context_task, 1, "");
-	hand_run(0, 1000, 3000);
+	hand_blocked(0, 1000, 1100, "nanosleep", 0);
+	hand_woken(0, 1100, MR_wake_context_task, MR_NO_TRACK, "");
+	hand_run(0, 1100, 3000);
 	hand_run(1, 0, 3000);
 	idle_expect_gap(
-		"100-200 disk (/data/a); 200-400 sleep (thread 100); "
+		"100-200 disk (/data/a); 200-300 signal (thread 101) > cpu (thread 101); "
+		"300-400 sleep (thread 100); "
 		"400-500 lock (thread 900 'cc' (not traced)); 500-600 network (TCP 10.0.0.1:80); "
 		"600-700 poll (nvme0); 700-800 lock; 800-900 unknown; "
-		"900-1000 unknown (thread 101) > cpu (thread 101); 1000-2000 cpu (thread 100)");
+		"900-1000 unknown (thread 101) > cpu (thread 101); 1000-1100 sleep (thread 100); "
+		"1100-2000 cpu (thread 100)");
 }
 
 static void test_blocked_by_thread(void **state)
