@@ -83,9 +83,9 @@ static inline void mr_cleanup_node_groups(struct mr_node_groups *groups)
 mr_name_group mr_name_node;
 /* clang-format off */
 #define MR_NODE_COLUMNS                                        \
-	{"node", "node", MR_UNIT_TEXT, 0},                     \
+	{"node", "node", MR_UNIT_TEXT, MR_COLUMN_PATH},        \
 	{"type", "type", MR_UNIT_TEXT, 0},                     \
-	{"graph", "graph", MR_UNIT_TEXT, 0},                   \
+	{"graph", "graph", MR_UNIT_TEXT, MR_COLUMN_SPARE},     \
 	{"node_number", "", MR_UNIT_NUMBER, MR_COLUMN_DATA}
 /* clang-format on */
 enum {

@@ -11,8 +11,8 @@
  * of a function, or where there are no runs in the same step. Of an input that was executed several times then the last
  * execution counts that had ended when the node began, or the first one if none had. Constants are there from the
  * beginning: a framework does not execute them. A node without other inputs has no latency; where an input was not
- * executed on the occasion it is not known; where one ended later than the node began, it is negative. These are
- * counted.
+ * executed on the occasion it is not known, as in a framework's folding of constants, which is all one run; where one
+ * ended later than the node began, it is negative. These are counted.
  */
 #include "analysis/analysis.h"
 
@@ -27,10 +27,10 @@ enum {
 };
 
 /* clang-format off */
-#define LATENCY_COLUMNS                                                          \
-	MR_FLAT_COLUMNS,                                                         \
-	{"negative", "negative", MR_UNIT_COUNT, MR_COLUMN_SUM | MR_COLUMN_RARE}, \
-	{"unknown", "not known", MR_UNIT_COUNT, MR_COLUMN_SUM | MR_COLUMN_RARE}
+#define LATENCY_COLUMNS                                                                            \
+	MR_FLAT_COLUMNS,                                                                           \
+	{"negative", "negative", MR_UNIT_COUNT, MR_COLUMN_SUM | MR_COLUMN_RARE | MR_COLUMN_SPARE}, \
+	{"unknown", "not known", MR_UNIT_COUNT, MR_COLUMN_SUM | MR_COLUMN_RARE | MR_COLUMN_SPARE}
 static const struct mr_finding_column node_columns[] = {
 	MR_NODE_COLUMNS,
 	LATENCY_COLUMNS,
@@ -215,7 +215,8 @@ static void measure(struct latencies *latencies, uint32_t row)
 	uint64_t occasion = occasion_of(executions, row);
 	int64_t start_ns = executions->start_ns[row], ready_ns = INT64_MIN;
 
-	bool is_known = executions->run[row] || executions->step[row] != MR_NO_STEP;
+	bool is_known = executions->run[row] ? executions->run[row] != MR_FOLDING_RUN
+					     : executions->step[row] != MR_NO_STEP;
 	for (uint32_t i = inputs->first[node]; node && i < inputs->first[node + 1]; i++) {
 		uint32_t source = inputs->sources[i]; /* 0: it is not defined */
 		uint32_t input = source && is_known ? find_input(executions, &latencies->executed,

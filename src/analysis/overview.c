@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "analysis/steps.h"
 #include "analysis/tally.h"
 #include "base/error.h"
 #include "base/format.h"
@@ -16,7 +17,9 @@ enum {
 	EVIDENCE = 3,
 	DEVICES_SAID = 3,
 	HELD_UP_PERMILLE = 100, /* a device that is idle less is not held up by anything */
-	PLACE = 1,              /* in the list of findings: after the trace's health */
+	OUTSIDE_PERMILLE =
+		100, /* of the time that less of it lies before and after the steps is said nothing */
+	PLACE = 1,   /* in the list of findings: after the trace's health */
 };
 
 static const struct mr_finding_column time_columns[] = {
@@ -48,6 +51,7 @@ struct cause {
 };
 
 struct overview {
+	const struct mr_model *model;
 	struct mr_findings *findings;
 	struct mr_finding *finding;
 	const struct mr_finding_table *devices; /* of finding devices; each may be NULL */
@@ -56,6 +60,7 @@ struct overview {
 	const struct mr_finding_table *idle_devices; /* of finding idle */
 	const struct mr_finding_table *idle_causes;
 	const struct mr_finding_table *idle_by_all;
+	const struct mr_finding_table *phases; /* of finding steps */
 	mr_vec(struct cause) causes;
 };
 
@@ -96,6 +101,45 @@ static int say_devices(const struct overview *overview)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* "5.5523s": as an option takes it. */
+static void write_time(char *to, int64_t us)
+{
+	int length = snprintf(to, MR_FORMAT_BYTES, "%lld.%06lld", (long long)(us / 1000000),
+			      (long long)(us % 1000000));
+
+	while (to[length - 1] == '0')
+		length--;
+	length -= to[length - 1] == '.';
+	strcpy(to + length, "s");
+}
+
+/* A run that is short has most of its time before its first step. */
+static int say_steps(const struct overview *overview)
+{
+	struct mr_window window = mr_model_window(overview->model);
+	int64_t begin_ns = overview->model->survey->first_ns;
+
+	if (rows_of(overview->phases) == 0)
+		return 0;
+	int64_t before_ns = number_of(overview->phases, MR_PHASE_BEFORE, "time_ns");
+	int64_t after_ns = number_of(overview->phases, MR_PHASE_AFTER, "time_ns");
+	int64_t whole_ns = window.last_ns - window.first_ns;
+	char before[MR_FORMAT_BYTES], after[MR_FORMAT_BYTES], whole[MR_FORMAT_BYTES];
+	char from[MR_FORMAT_BYTES], to[MR_FORMAT_BYTES];
+
+	if (mr_permille(before_ns + after_ns, whole_ns) < OUTSIDE_PERMILLE)
+		return 0;
+	mr_format_percent(before, before_ns, whole_ns);
+	mr_format_percent(after, after_ns, whole_ns);
+	mr_format_ns(whole, whole_ns, false);
+	write_time(from, (window.first_ns - begin_ns + before_ns) / 1000);
+	write_time(to, (window.last_ns - begin_ns - after_ns + 999) / 1000);
+	return mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
+			      "Of these %s, %s passed before the first step and %s after the last "
+			      "one. To look at the steps alone: --from %s --to %s.",
+			      whole, before, after, from, to);
 }
 
 /* ---- as bars -------------------------------------------------------------------------------------- */
@@ -332,8 +376,8 @@ static int tell(struct overview *overview)
 	if (!overview->finding)
 		return -ENOMEM;
 	move_to_place(overview->findings);
-	if (say_devices(overview) < 0 || add_bars(overview) < 0 || collect_idle(overview) < 0 ||
-	    collect_path(overview) < 0)
+	if (say_steps(overview) < 0 || say_devices(overview) < 0 || add_bars(overview) < 0 ||
+	    collect_idle(overview) < 0 || collect_path(overview) < 0)
 		return -ENOMEM;
 	if (overview->causes.count)
 		qsort(overview->causes.items, overview->causes.count,
@@ -344,6 +388,7 @@ static int tell(struct overview *overview)
 int mr_analyse_overview(const struct mr_model *model, struct mr_findings *findings)
 {
 	struct overview overview = {
+		.model = model,
 		.findings = findings,
 		.devices = mr_findings_find_table(findings, "devices", "devices"),
 		.levels = mr_findings_find_table(findings, "critical_path", "levels"),
@@ -351,9 +396,9 @@ int mr_analyse_overview(const struct mr_model *model, struct mr_findings *findin
 		.idle_devices = mr_findings_find_table(findings, "idle", "devices"),
 		.idle_causes = mr_findings_find_table(findings, "idle", "causes"),
 		.idle_by_all = mr_findings_find_table(findings, "idle", "by_all"),
+		.phases = mr_findings_find_table(findings, "steps", "phases"),
 	};
 
-	(void)model;
 	if (rows_of(overview.devices) + rows_of(overview.levels) == 0)
 		return 0;
 	int result = tell(&overview);

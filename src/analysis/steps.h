@@ -18,6 +18,15 @@
 #include "base/vector.h"
 #include "model/model.h"
 
+/* Rows of the table of phases. */
+enum mr_phase {
+	MR_PHASE_BEFORE,
+	MR_PHASE_IN,
+	MR_PHASE_BETWEEN,
+	MR_PHASE_AFTER,
+	MR_PHASE_COUNT
+};
+
 struct mr_step {
 	uint64_t number; /* that the program gave; inferred ones count from 0 in each process */
 	uint32_t track;  /* thread that marked it, or made its first launch */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tells of the steps of a run, and whether they were marked or inferred.
+ * Tells of the steps of a run, whether they were marked or inferred, and how much of the time they are:
+ *
+ *     ├──── before ────┤├ step ┤├ between ┤├ step ┤├ step ┤├── after ──┤
  */
 #include "analysis/analysis.h"
 
@@ -21,6 +23,10 @@ static const struct mr_finding_column thread_columns[] = {
 	MR_FLAT_COLUMNS,
 };
 /* clang-format on */
+static const struct mr_finding_column phase_columns[] = {
+	{"phase", "", MR_UNIT_TEXT, 0},
+	{"time_ns", "time", MR_UNIT_NS, MR_COLUMN_BREAKDOWN},
+};
 static const struct mr_finding_column step_columns[] = {
 	{"step", "step", MR_UNIT_NUMBER, 0},
 	{"source", "source", MR_UNIT_TEXT, 0},
@@ -70,6 +76,73 @@ static int add_threads(const struct study *study)
 	};
 	return mr_breakdown_add(study->model, study->findings, study->finding, &by_thread, NULL,
 				NULL);
+}
+
+static int compare_starts(const void *left, const void *right)
+{
+	const struct mr_window *a = left, *b = right;
+
+	return (a->first_ns > b->first_ns) - (a->first_ns < b->first_ns);
+}
+
+/* The times of the steps in their order, and how long at least one of them was going on. Steps of several threads
+ * overlap. NULL without memory. */
+static struct mr_window *sort_steps(const struct mr_step_list *list, int64_t *ret_going_on_ns,
+				    int64_t *ret_last_ns)
+{
+	size_t count = list->steps.count;
+	struct mr_window *times = malloc((count + 1) * sizeof *times);
+	int64_t until_ns = INT64_MIN;
+
+	*ret_going_on_ns = 0;
+	for (size_t i = 0; times && i < count; i++) {
+		const struct mr_step *step = &list->steps.items[i];
+
+		times[i] = (struct mr_window){step->start_ns, step->start_ns + step->duration_ns};
+	}
+	if (times)
+		qsort(times, count, sizeof *times, compare_starts);
+	for (size_t i = 0; times && i < count; i++) {
+		int64_t from_ns = mr_max(times[i].first_ns, until_ns);
+
+		*ret_going_on_ns += mr_max(times[i].last_ns - from_ns, 0);
+		until_ns = mr_max(until_ns, times[i].last_ns);
+	}
+	*ret_last_ns = until_ns;
+	return times;
+}
+
+/* They divide the part of the trace that is looked at. */
+static int add_phases(const struct study *study)
+{
+	struct mr_window window = mr_model_window(study->model);
+	int64_t going_on_ns, last_ns;
+	mr_auto(free) struct mr_window *times = sort_steps(study->list, &going_on_ns, &last_ns);
+	struct mr_finding_table *table = mr_finding_add_table(
+		study->findings, study->finding, "phases", "Before, in and after steps",
+		phase_columns, mr_countof(phase_columns), MR_PHASE_COUNT);
+
+	if (!times || !table)
+		return -ENOMEM;
+	const struct {
+		const char *name;
+		int64_t ns;
+	} phases[MR_PHASE_COUNT] = {
+		[MR_PHASE_BEFORE] = {"before the first step", times[0].first_ns - window.first_ns},
+		[MR_PHASE_IN] = {"in steps", going_on_ns},
+		[MR_PHASE_BETWEEN] = {"between steps", last_ns - times[0].first_ns - going_on_ns},
+		[MR_PHASE_AFTER] = {"after the last step", window.last_ns - last_ns},
+	};
+	for (uint32_t i = 0; i < MR_PHASE_COUNT; i++) {
+		union mr_value *cells = mr_finding_value(table, i, 0);
+
+		cells[0].text = phases[i].name;
+		cells[1].number = phases[i].ns;
+	}
+	table->wholes[1] = window.last_ns - window.first_ns;
+	table->is_repetition = going_on_ns == table->wholes[1]; /* of a step */
+	mr_finding_check(table);
+	return 0;
 }
 
 static const char *name_origin(const struct study *study, const struct mr_step *step)
@@ -198,6 +271,8 @@ static int tell(const struct study *study)
 {
 	int result = study->list->inferences.count ? say_inference(study) : say_functions(study);
 
+	if (result == 0 && study->list->steps.count)
+		result = add_phases(study);
 	if (result == 0 && study->list->steps.count)
 		result = add_threads(study);
 	if (result == 0)

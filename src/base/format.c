@@ -89,18 +89,29 @@ static char *copy_columns(char *to, const char *text, size_t first, size_t end)
 	return to;
 }
 
-void mr_text_fit(char *to, const char *text, size_t width)
+/* Of what is kept of a longer text, one part in `parts` is its beginning. */
+static void fit(char *to, const char *text, size_t width, size_t parts)
 {
 	size_t whole = mr_text_width(text);
 
 	if (whole <= width) {
 		to = copy_columns(to, text, 0, whole);
 	} else {
-		size_t kept = width > 2 ? width - 2 : 0, head = kept - kept / 2;
+		size_t kept = width > 2 ? width - 2 : 0, head = (kept + parts - 1) / parts;
 
 		to = copy_columns(to, text, 0, head);
 		to = stpcpy(to, "..");
-		to = copy_columns(to, text, whole - kept / 2, whole);
+		to = copy_columns(to, text, whole - (kept - head), whole);
 	}
 	*to = '\0';
+}
+
+void mr_text_fit(char *to, const char *text, size_t width)
+{
+	fit(to, text, width, 2);
+}
+
+void mr_path_fit(char *to, const char *text, size_t width)
+{
+	fit(to, text, width, 4);
 }

@@ -32,6 +32,9 @@
 #define MR_NO_SIZE UINT64_MAX
 #define MR_NO_STEP UINT32_MAX
 
+/* The run of all operations that TensorFlow executes in advance, when it prepares a graph; of whatever function. */
+#define MR_FOLDING_RUN UINT64_MAX
+
 #define MR_NO_ORDINAL UINT32_MAX
 #define MR_NO_TRUTH   UINT8_MAX
 

@@ -9,9 +9,6 @@
 #include "model/dataflow.h"
 #include "model/nesting.h"
 
-/* The run of all operations that TensorFlow executes in advance, when it prepares a graph; of whatever function. */
-static const uint64_t FOLDING_RUN = UINT64_MAX;
-
 struct run_key {
 	uint64_t run;
 	uint64_t process;
@@ -97,8 +94,8 @@ static int find_function(struct mr_loader *loader, const struct mr_runs *runs, u
 	const struct mr_scopes *scopes = &loader->model->scopes;
 	uint64_t run = scopes->run[row];
 	uint32_t function = 0;
-	int result = run == FOLDING_RUN ? intern(loader, "constant folding", &function)
-					: function_of_scope(loader, row, &function);
+	int result = run == MR_FOLDING_RUN ? intern(loader, "constant folding", &function)
+					   : function_of_scope(loader, row, &function);
 
 	for (uint32_t at = scopes->parent[row]; result == 0 && !function && at != MR_NO_ROW;
 	     at = scopes->parent[at]) {
@@ -150,7 +147,7 @@ static int find_run(struct mr_loader *loader, struct mr_runs *runs, uint32_t row
 
 	if (result < 0)
 		return result;
-	if (scopes->run[row] != FOLDING_RUN) {
+	if (scopes->run[row] != MR_FOLDING_RUN) {
 		told.step = find_step(loader->model, runs, process, row);
 		if (runs->execution_around)
 			find_call(loader->model, runs, row, &told);

@@ -83,7 +83,7 @@ enum mr_call_role {
 	COLUMN(row_of(node_executions), parent, "the execution it is nested in")              \
 	COLUMN(node, node, "what was executed")                                               \
 	COLUMN(step_number, step, "that it was executed for; NULL: not known")                \
-	COLUMN(uint64_t, run, "of a function, that it belongs to; 0: none, or not known")     \
+	COLUMN(uint64_t, run, "of a function; 0: none, or not known; -1: constant folding")   \
 	COLUMN(string, shapes, "of its inputs; NULL: not told, as of eager operations")       \
 	COLUMN(time_ns, asked_ns, "of an asynchronous eager one: when it was asked for")      \
 	COLUMN(time_ns, done_ns, "of an asynchronous one: when it was done; NULL: not known") \

@@ -11,6 +11,7 @@
 enum {
 	MAX_COLUMNS = 20,
 	TEXT_WIDTH = 20,
+	BRIEF_WIDTH = 14, /* of a text beside a path */
 	PATH_WIDTH = 48,
 	MIN_TEXT_WIDTH = 8,
 	INDENT = 2,
@@ -137,8 +138,21 @@ static bool is_useless(const struct layout *layout, uint32_t column)
 		*mr_finding_value(layout->table, 0, column)->text == '\0');
 }
 
-/* A type that is the name in every row that has one, as frameworks without a graph have it; a total that
- * is the self time, as nothing is nested. */
+/* Do two neighbours read the same? An empty text repeats any other. */
+static bool repeats_cell(const struct layout *layout, uint32_t row, uint32_t column)
+{
+	const union mr_value *value = mr_finding_value(layout->table, row, column);
+	char number[MR_FORMAT_BYTES], previous[MR_FORMAT_BYTES];
+
+	if (is_text(layout, column))
+		return *value->text == '\0' || strcmp(value->text, value[-1].text) == 0;
+	format_number(layout, column, value->number, number);
+	format_number(layout, column - 1, value[-1].number, previous);
+	return strcmp(number, previous) == 0;
+}
+
+/* A type that is the name in every row that has one, as frameworks without a graph have it; a total that is the self
+ * time, as nothing is nested: in the rows that are shown. */
 static bool repeats_previous(const struct layout *layout, uint32_t column)
 {
 	const struct mr_finding_column *desc = &layout->table->columns[column];
@@ -146,14 +160,9 @@ static bool repeats_previous(const struct layout *layout, uint32_t column)
 	if (column == 0 || desc->unit != desc[-1].unit ||
 	    (desc->unit != MR_UNIT_TEXT && !(desc->flags & MR_COLUMN_SUM)))
 		return false;
-	for (uint32_t row = 0; row < layout->table->row_count; row++) {
-		const union mr_value *value = mr_finding_value(layout->table, row, column);
-
-		if (desc->unit == MR_UNIT_TEXT
-			    ? *value->text && strcmp(value->text, value[-1].text) != 0
-			    : value->number != value[-1].number)
+	for (uint32_t row = 0; row < layout->shown_rows; row++)
+		if (!repeats_cell(layout, row, column))
 			return false;
-	}
 	return true;
 }
 
@@ -242,22 +251,22 @@ static bool is_too_wide(const struct layout *layout)
 	return total_width(layout) > layout->style->width;
 }
 
-static size_t least_width(const struct layout *layout, uint32_t column, size_t least)
+static bool is_path(const struct layout *layout, uint32_t column)
 {
-	bool is_path = layout->table->columns[column].flags & MR_COLUMN_PATH;
-
-	return is_path && least == TEXT_WIDTH ? PATH_WIDTH : least;
+	return layout->table->columns[column].flags & MR_COLUMN_PATH;
 }
 
-/* Shortens the widest text, one by one, to no less than `least`, until the page is wide enough. */
-static void shorten_texts(struct layout *layout, size_t least)
+/* Shortens the widest text, one by one, to no less than `least`, or `least_path` if it is a path, until the page is wide
+ * enough. */
+static void shorten_texts(struct layout *layout, size_t least, size_t least_path)
 {
 	while (is_too_wide(layout)) {
 		uint32_t widest = MAX_COLUMNS;
 
 		for (uint32_t column = 0; column < layout->table->column_count; column++)
 			if (is_text(layout, column) && !layout->is_hidden[column] &&
-			    layout->width[column] > least_width(layout, column, least) &&
+			    layout->width[column] >
+				    (is_path(layout, column) ? least_path : least) &&
 			    (widest == MAX_COLUMNS ||
 			     layout->width[column] > layout->width[widest]))
 				widest = column;
@@ -277,9 +286,10 @@ static void drop_spare_columns(struct layout *layout)
 /* A name that can still be told from others is worth more than a spare number. */
 static void fit(struct layout *layout)
 {
-	shorten_texts(layout, TEXT_WIDTH);
+	shorten_texts(layout, TEXT_WIDTH, PATH_WIDTH);
 	drop_spare_columns(layout);
-	shorten_texts(layout, MIN_TEXT_WIDTH);
+	shorten_texts(layout, BRIEF_WIDTH, PATH_WIDTH);
+	shorten_texts(layout, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH);
 }
 
 /* ---- printing ------------------------------------------------------------------------------------- */
@@ -308,7 +318,10 @@ static void print_text(const struct layout *layout, uint32_t column, const char 
 {
 	char cut[4 * layout->width[column] + 4];
 
-	mr_text_fit(cut, text, layout->width[column]);
+	if (is_path(layout, column))
+		mr_path_fit(cut, text, layout->width[column]);
+	else
+		mr_text_fit(cut, text, layout->width[column]);
 	print_cell(layout, column, cut);
 }
 

@@ -117,6 +117,27 @@ static void test_latency(void **state)
 	unload();
 }
 
+/* All constant folding is one run, in which the same names stand for nodes of many functions. */
+static void test_latency_of_folding(void **state)
+{
+	(void)state;
+	runtime_trace_start();
+	uint32_t a = define_node("a", "Source"), b = define_node("b", "Join");
+	define_edge(a, b, MR_edge_kind_data);
+	execute(a, 1, 0, 100);
+	execute(b, 1, 130, 200);
+	execute(b, 1, 900, 950);
+	model = runtime_trace_load();
+	for (uint32_t row = 0; row < model->node_executions.table.count; row++)
+		model->node_executions.run[row] = MR_FOLDING_RUN;
+	findings = (struct mr_findings){0};
+	assert_int_equal(mr_analyse_latency(model, &findings), 0);
+	assert_int_equal(findings.list.count, 1);
+	assert_non_null(
+		strstr(findings.list.items[0]->sentences.items[0].text, "known of 0 executions"));
+	unload();
+}
+
 /* ---- device time by node -------------------------------------------------------------------------- */
 
 static uint32_t queue, function;
@@ -246,6 +267,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_latency_of_folding),
 		cmocka_unit_test(test_device_time_by_node),
 		cmocka_unit_test(test_queue_depth),
 		cmocka_unit_test(test_queue_depth_of_window),

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/analysis.h"
 #include "analysis/steps.h"
 #include "runtime_trace.h"
 #include "trace_writer.h"
@@ -310,6 +311,38 @@ static void test_steps_of_a_window(void **state)
 	runtime_trace_end(model);
 }
 
+/* Steps of two processes that overlap: what at least one of them is in counts once.
+ *
+ *     process 2      ├── 0 ──┤        ├ 1 ┤
+ *     process 3           ├── 0 ──┤
+ *                   100  150  200 250 300 400
+ */
+static void test_phases(void **state)
+{
+	static const int64_t wanted[MR_PHASE_COUNT] = {
+		[MR_PHASE_BEFORE] = 100,
+		[MR_PHASE_IN] = 150 + 100,
+		[MR_PHASE_BETWEEN] = 50,
+		[MR_PHASE_AFTER] = TRACE_END - TRACE_BEGIN - 400,
+	};
+	struct mr_findings findings = {0};
+
+	(void)state;
+	runtime_trace_start();
+	EMIT(step_interval, TRACE_BEGIN + 200, .step = 0, .duration_ticks = 100);
+	EMIT(step_interval, TRACE_BEGIN + 400, .step = 1, .duration_ticks = 100);
+	runtime_trace_process(3);
+	EMIT(step_interval, TRACE_BEGIN + 250, .step = 0, .duration_ticks = 100);
+	struct mr_model *model = runtime_trace_load();
+	assert_int_equal(mr_analyse_steps(model, &findings), 0);
+	const struct mr_finding_table *table = findings_table(&findings, "phases");
+	assert_int_equal(table->row_count, MR_PHASE_COUNT);
+	for (uint32_t i = 0; i < MR_PHASE_COUNT; i++)
+		assert_int_equal(mr_finding_value(table, i, 1)->number, wanted[i]);
+	mr_findings_free(&findings);
+	runtime_trace_end(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_parts_of_steps),
 		cmocka_unit_test(test_marked_steps),
 		cmocka_unit_test(test_steps_of_a_window),
+		cmocka_unit_test(test_phases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
