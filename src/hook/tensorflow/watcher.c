@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The activity watcher: empty functions of TensorFlow, made to be replaced, which the executor calls before and
- * after each node with its name, device and inputs. That costs about a microsecond a node, so it is on only
- * while there is something new: it looks until nothing new was met for a second. Of messages, collectives and
- * iterators it tells nothing that TraceMe does not.
+ * after each node with its name, device and inputs. That costs some microseconds a node, so it is on only while there
+ * is something new: it looks until nothing new was met for a second, or each node could have come several times. Of
+ * messages, collectives and iterators it tells nothing that TraceMe does not.
  *
  *     Activity   0 title: string    32 category: int    40 attributes: absl::flat_hash_map<string, string>
  *
@@ -24,6 +24,8 @@ enum {
 	LEVEL_OFF = 0,
 	LEVEL_NODES = 2,
 	QUIET_SECONDS = 1,
+	QUIET_ROUNDS = 4,   /* so often can all that is known have come again */
+	QUIET_LEAST = 5000, /* activities: some come much more often than others */
 	CAPACITY_MAX = 255,
 	KEY_ROOM = 32,
 	VALUE_MAX = 16 << 20, /* beyond belief */
@@ -56,6 +58,8 @@ extern _Atomic int watcher_level
 _Atomic int watcher_level = LEVEL_OFF;
 
 static _Atomic int64_t last_news_ns;
+static _Atomic uint32_t seen_since_news; /* activities */
+static _Atomic uint32_t text_count;
 static atomic_bool is_lost;
 
 static int64_t now_ns(void)
@@ -70,6 +74,7 @@ void mr_watcher_wake(void)
 	if (atomic_load_explicit(&is_lost, memory_order_relaxed))
 		return;
 	atomic_store_explicit(&last_news_ns, now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&seen_since_news, 0, memory_order_relaxed);
 	atomic_store_explicit(&watcher_level, LEVEL_NODES, memory_order_relaxed);
 }
 
@@ -252,7 +257,6 @@ static bool read_activity(const struct activity *seen, struct text *ret_text, ui
 
 static void write_activity(const struct activity *seen)
 {
-	static _Atomic uint32_t text_count;
 	struct text text;
 	uint64_t run = 0;
 	if (!read_activity(seen, &text, &run))
@@ -278,10 +282,19 @@ uint64_t mr_watcher_begin(struct activity *const *activity) MR_STAND_IN(
 void mr_watcher_end(uint64_t id)
 	MR_STAND_IN("_ZN10tensorflow16activity_watcher12tfw_internal17RecordActivityEndEm");
 
+static bool is_quiet(void)
+{
+	uint32_t texts = atomic_load_explicit(&text_count, memory_order_relaxed);
+	uint32_t seen = atomic_fetch_add_explicit(&seen_since_news, 1, memory_order_relaxed);
+	int64_t news_ns = atomic_load_explicit(&last_news_ns, memory_order_relaxed);
+
+	return seen > QUIET_ROUNDS * texts + QUIET_LEAST ||
+	       now_ns() - news_ns > QUIET_SECONDS * INT64_C(1000000000);
+}
+
 uint64_t mr_watcher_begin(struct activity *const *activity)
 {
-	if (now_ns() - atomic_load_explicit(&last_news_ns, memory_order_relaxed) >
-	    QUIET_SECONDS * INT64_C(1000000000))
+	if (is_quiet())
 		atomic_store_explicit(&watcher_level, LEVEL_OFF, memory_order_relaxed);
 	else if (mr_level_is_on(MR_LEVEL_dataflow)) {
 		int saved_errno = errno;
