@@ -138,7 +138,7 @@ static int say_steps(const struct overview *overview)
 	write_time(to, (window.last_ns - begin_ns - after_ns + 999) / 1000);
 	return mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
 			      "Of these %s, %s passed before the first step and %s after the last "
-			      "one. To look at the steps alone: --from %s --to %s.",
+			      "one: report --from %s --to %s looks at the steps alone.",
 			      whole, before, after, from, to);
 }
 
