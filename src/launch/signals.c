@@ -85,35 +85,42 @@ void mr_signals_restore(const struct mr_signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->original, NULL);
 }
 
-/* Has the process got the signal, without having come to look at it? */
-static bool is_pending(pid_t pid, int number)
+/* Has the witness got the signal without having counted it? It has not come to look at it yet; or it has, and is kept
+ * from running just then, as it does nothing else. */
+static bool is_coming(pid_t witness, int number)
 {
-	char path[64], line[256];
+	char path[64], line[256], state = 'S';
 	unsigned long long pending = 0;
-	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	snprintf(path, sizeof path, "/proc/%d/status", witness);
 	mr_auto(close_file) FILE *file = fopen(path, "re");
 	while (file && fgets(line, sizeof line, file))
-		if (sscanf(line, "ShdPnd: %llx", &pending) == 1)
+		if (sscanf(line, "State: %c", &state) != 1 &&
+		    sscanf(line, "ShdPnd: %llx", &pending) == 1)
 			break;
-	return pending >> (number - 1) & 1;
+	return state == 'R' || pending >> (number - 1) & 1;
+}
+
+static bool is_witnessed(struct mr_signals *signals, int number)
+{
+	uint32_t count = atomic_load(&signals->shared->witnessed[number]);
+	bool is_new = count != signals->seen[number];
+	signals->seen[number] = count;
+	return is_new;
 }
 
 /* Waits a moment for the witness: the kernel signals the members of a group one after another, and on a
  * busy machine it takes a while until the witness runs. */
 static bool was_sent_to_group(struct mr_signals *signals, int number)
 {
-	bool pending = false;
+	bool coming = false;
 	for (int i = 0, quiet = 0; i < LONGEST_WAITS && quiet < WITNESS_WAITS; i++) {
-		uint32_t count = atomic_load(&signals->shared->witnessed[number]);
-		if (count != signals->seen[number]) {
-			signals->seen[number] = count;
+		if (is_witnessed(signals, number))
 			return true;
-		}
-		pending = is_pending(signals->witness, number);
-		quiet += !pending;
+		coming = is_coming(signals->witness, number);
+		quiet += !coming;
 		nanosleep(&(struct timespec){.tv_nsec = WITNESS_WAIT_NS}, NULL);
 	}
-	return pending;
+	return is_witnessed(signals, number) || coming;
 }
 
 /* SIGXFSZ and SIGPIPE of a failed write, SIGXCPU of record's own work, and the witness's SIGCONT. */
