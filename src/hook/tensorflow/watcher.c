@@ -292,15 +292,16 @@ static bool is_quiet(void)
 	       now_ns() - news_ns > QUIET_SECONDS * INT64_C(1000000000);
 }
 
+/* It is looked at first: it may be news, after a long time in which TensorFlow prepared the function. */
 uint64_t mr_watcher_begin(struct activity *const *activity)
 {
-	if (is_quiet())
-		atomic_store_explicit(&watcher_level, LEVEL_OFF, memory_order_relaxed);
-	else if (mr_level_is_on(MR_LEVEL_dataflow)) {
+	if (mr_level_is_on(MR_LEVEL_dataflow)) {
 		int saved_errno = errno;
 		write_activity(*activity);
 		errno = saved_errno;
 	}
+	if (is_quiet())
+		atomic_store_explicit(&watcher_level, LEVEL_OFF, memory_order_relaxed);
 	return 1;
 }
 
