@@ -9,23 +9,15 @@ import subprocess
 import unittest
 
 import browser
+from browser import duration
 
 SEED = 7
-
-
-def duration(ns):
-    """As the pages write it: three digits."""
-    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
-        if ns >= 0.9995 * size:
-            value = ns / size
-            return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f} {unit}"
-    return f"{ns} ns"
 
 
 def headline(chain):
     """The cause that a chain goes by (doc/causes.md)."""
     kinds = [link.split("(")[0] for link in chain.split(" > ")]
-    waits = [kind for kind in kinds[:-1] if kind in ("lock", "ipc", "child", "poll", "network")]
+    waits = [kind for kind in kinds[:-1] if kind in ("lock", "ipc", "child", "signal", "poll", "network")]
     return waits[-1] if waits and kinds[-1] in ("cpu", "sleep", "call", "untraced", "unknown") else kinds[-1]
 
 

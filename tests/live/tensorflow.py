@@ -11,6 +11,8 @@ SOURCE = os.environ["SOURCE_DIR"]
 SOFT = os.path.join(BUILD, "soft", "millrace_soft.so")
 # The version that the software GPU is made for, and one that is far from it.
 MAIN, SECOND = "2.18.1", "2.21.0"
+# For programs whose threads shall have told everything before they end.
+SETTLED = {"PYTHONPATH": os.path.join(SOURCE, "tests", "live", "programs", "settled")}
 
 
 def skip(why):
@@ -41,6 +43,7 @@ def soft_gpu(devices=1, **changes):
             "TF_ENABLE_ONEDNN_OPTS": "1",
             "TF_CPP_MIN_LOG_LEVEL": "2",
             "PYTHONDONTWRITEBYTECODE": "1",
+            **SETTLED,
             **changes}
 
 

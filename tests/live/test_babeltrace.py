@@ -13,6 +13,7 @@ from support import (BUILD, MILLRACE, SKIPPED, LiveTest, count, dump, has_made, 
                      run, wait_until)
 
 ROUNDS = 1000  # of each thread, until there is enough to look at
+ATTEMPTS = 8
 
 
 class Babeltrace(LiveTest):
@@ -26,8 +27,15 @@ class Babeltrace(LiveTest):
                     if name.startswith("stream-")])
 
     def test_2000_threads(self):
-        result = self.record(program("many"), "threads", "2000", "10")
-        self.assertEqual(result.returncode, 0, result.stderr)
+        for _ in range(ATTEMPTS):  # on a busy machine record may not keep up, and says so
+            result = self.record(program("many"), "threads", "2000", "10")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            lost = manifest(result.trace)["losses"]["events"]
+            if lost == 0:
+                break
+            self.assertGreaterEqual(count(dump(result.trace), "node_instant") + lost, 20000)
+            shutil.rmtree(result.trace)
+        self.assertEqual(lost, 0)
         events = dump(result.trace)
         self.assertEqual(count(events, "node_instant"), 20000)
         self.assertEqual(count(events, "thread_end"), 2000)

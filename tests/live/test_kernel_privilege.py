@@ -270,12 +270,19 @@ class Unprivileged(PrivilegeTest):
 
     def test_life(self):
         """Every task is born and ends, under its name, and sleeps as often as it did."""
-        result = self.record_plainly(PYTHON, "-c", FAMILY)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        pid, *others = [int(line) for line in result.stdout.split()]
-        events = dump(self.trace)
-        fields = {name: [event["fields"] for event in events if event["event"] == "kernel_" + name]
-                  for name in ("fork", "exec", "exit", "switch", "task_name")}
+        for attempt in reversed(range(ATTEMPTS)):  # until the kernel has told of every switch
+            result = self.record_plainly(PYTHON, "-c", FAMILY)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            pid, *others = [int(line) for line in result.stdout.split()]
+            events = dump(self.trace)
+            fields = {name: [event["fields"] for event in events if event["event"] == "kernel_" + name]
+                      for name in ("fork", "exec", "exit", "switch", "task_name")}
+            left = sum(switch["previous_tid"] == others[3] and switch["reason"] != "preempted"
+                       for switch in fields["switch"])
+            if left >= 20 or attempt == 0:
+                break
+            shutil.rmtree(self.trace)
+        self.assertGreaterEqual(left, 20)
         self.assertEqual([birth["tid"] for birth in fields["fork"]], [pid, *others])
         self.assertEqual([birth["parent_tid"] for birth in fields["fork"]][1:], [pid] * 4)
         self.assertEqual([birth["pid"] for birth in fields["fork"]], [pid, *others[:3], pid])
@@ -283,25 +290,23 @@ class Unprivileged(PrivilegeTest):
                          {"millrace", "python3"})
         self.assertEqual([each["tid"] for each in fields["exec"]], [pid])
         self.assertEqual(sorted(end["tid"] for end in fields["exit"]), sorted([pid, *others]))
-        left = [switch for switch in fields["switch"] if switch["previous_tid"] == others[3]]
-        self.assertGreaterEqual(sum(switch["reason"] != "preempted" for switch in left), 20)
         self.assertFalse(manifest(self.trace)["unseen_processes_possible"])
         self.check_against_babeltrace(self.trace)
 
     def test_on_cpu(self):
         """What lies between a switch in and the next switch out is the time on a CPU."""
-        for _ in range(ATTEMPTS):  # until the kernel has told of every switch
+        for attempt in reversed(range(ATTEMPTS)):
             result = self.record_plainly(PYTHON, "-c", WORKER)
             tid, start, end, on_cpu, ran = [int(word) for word in result.stdout.split()]
-            found = on_cpu_in(dump(self.trace), tid, start, end)
-            if found:
+            total, times = on_cpu_in(dump(self.trace), tid, start, end) or (0, 0)
+            # Perf's clock begins a little after each switch, and the two are read one after the other.
+            allowed = on_cpu * 0.01 + 100_000 + 10_000 * times
+            # Until the kernel has told of every switch, and no CPU was taken away between two clocks.
+            if times and abs(total - on_cpu) <= allowed or attempt == 0:
                 break
             shutil.rmtree(self.trace)
-        self.assertIsNotNone(found, "the kernel never told of all switches")
-        total, times = found
         self.assertGreaterEqual(times, 20)
-        # Perf's clock begins a little after each switch, and the two are read one after the other.
-        self.assertAlmostEqual(total, on_cpu, delta=on_cpu * 0.01 + 100_000 + 10_000 * times)
+        self.assertAlmostEqual(total, on_cpu, delta=allowed)
         self.assertGreaterEqual(total, ran * 0.98)
 
     def test_lost(self):

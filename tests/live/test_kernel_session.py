@@ -54,14 +54,18 @@ class Session(PrivilegeTest):
         return [event["ns"] for event in dump(self.trace) if event["event"] == name]
 
     def test_delay_and_duration(self):
-        result = run(self.millrace, "record", "-o", self.trace, "--delay", "300ms", "--duration", "300ms",
+        """Nothing comes too early; how late it is switched off depends on how busy the machine is."""
+        result = run(self.millrace, "record", "-o", self.trace, "--delay", "300ms", "--duration", "800ms",
                      "--", "sh", "-c", "i=0; while [ $i -lt 25 ]; do sleep 0.1; i=$((i + 1)); done")
         self.assertEqual(result.returncode, 0)
         births, switches = self.times("kernel_fork"), self.times("kernel_switch")
+        begin, on, off = self.times("recording_switched")
         self.assertEqual(len(births), 26)  # tasks are followed all the time
         self.assertGreater(len(switches), 4)
-        self.assertGreater(switches[0] - births[0], 290000000)
-        self.assertLess(switches[-1] - births[0], 1500000000)
+        self.assertGreater(switches[0] - begin, 290000000)
+        self.assertGreater(switches[0], on - 10000000)  # it is told when all of the kernel level is on
+        self.assertLess(switches[-1], off + 10000000)
+        self.assertLess(off - begin, 2400000000)  # and the program goes on
         self.assertEqual(len(self.times("kernel_exit")), len(births))
 
     def test_snapshot(self):
@@ -83,14 +87,14 @@ class Session(PrivilegeTest):
     def test_flight_recorder(self):
         """Of events the newest are kept, of both clocks alike; of the life of tasks everything."""
         result = run(self.millrace, "record", "-o", self.trace, "--last", "1s", "--", "sh", "-c",
-                     f"for i in 1 2 3 4 5 6 7 8; do sleep 0.5; {program('load')} 1 1000; done")
+                     f"for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.5; {program('load')} 1 1000; done")
         self.assertEqual(result.returncode, 0)
         births, ends = self.times("kernel_fork"), self.times("kernel_exit")
-        self.assertEqual((len(births), len(ends)), (25, 25))  # each `load` has two threads
+        self.assertEqual((len(births), len(ends)), (37, 37))  # each `load` has two threads
         for name in "kernel_switch", "node_instant":
             times = self.times(name)
             self.assertGreater(len(times), 5)
-            self.assertGreater(times[0], ends[-1] - 2500000000, name)  # of four seconds and more
+            self.assertGreater(times[0], ends[-1] - 4000000000, name)  # of six seconds and more
             self.assertGreater(times[-1], births[-1], f"{name}: the last `load` is missing")
 
     def test_level_not_wanted(self):

@@ -10,7 +10,7 @@ import subprocess
 import unittest
 
 from kernel import ATTEMPTS, BLOCKED, KernelTest, parse_truth, skip_unless_possible
-from support import MILLRACE, program, run
+from support import MILLRACE, program, run, wait_until
 
 QUOTA_US, PERIOD_US = 20_000, 100_000
 
@@ -26,7 +26,13 @@ def report(trace):
 def running(command, cpu):
     """A program that is not traced, on one CPU, until the end of the block."""
     process = subprocess.Popen(["taskset", "-c", str(cpu), *command], stdout=subprocess.DEVNULL)
+
+    def is_running():
+        with open(f"/proc/{process.pid}/comm") as file:
+            return file.read().strip() == os.path.basename(command[0])
     try:
+        if not wait_until(is_running):
+            raise AssertionError(f"{command[0]} does not start")
         yield process.pid
     finally:
         process.kill()
@@ -37,19 +43,20 @@ class States(KernelTest):
     def test_accounts(self):
         """Run time by perf's clock of the thread, and as many switches as the kernel counts, of each kind.
         Schedstat leaves out what a hypervisor took of a CPU, so run time there may be less, never more. A thread
-        counts there as ready when it is put into a queue, which the CPU it was woken for may do late."""
+        counts there as ready when it is put into a queue, which the CPU it was woken for may do late. Times are looked
+        at again, as a CPU may be taken away just between the kernel's account of a switch and what it tells of it."""
         for attempt in reversed(range(ATTEMPTS)):
             result = self.record_whole("work", "threads", "600")
             truth = parse_truth(result.stdout, "thread")
             self.assertEqual(len(truth), 4)
-            late = [self.check_account(result.events, said) for said in truth]
-            if not any(late) or attempt == 0:
+            complaints = [text for said in truth for text in self.check_account(result.events, said)]
+            if not complaints or attempt == 0:
                 break
             shutil.rmtree(result.trace)
-        self.assertFalse(any(late), f"longer ready to run than the kernel says, by {late} ns")
+        self.assertEqual(complaints, [])
 
     def check_account(self, events, said):
-        """How much longer the thread was ready to run than the kernel says, if that is not little."""
+        """What is wrong with the times of a thread."""
         tid, at = said["tid"], said["at"]
         out = [reason for time, is_in, _, reason in events.switches(tid) if not is_in and time <= at]
         self.assertEqual(sum(reason in BLOCKED for reason in out), said["voluntary"])
@@ -57,11 +64,14 @@ class States(KernelTest):
         self.assertIn("yielded", out)
         run_ns = events.run_ns(tid, at)
         perf_late_ns = 50_000 + 10_000 * len(out)  # its clock begins a little after each switch
-        self.assert_close(run_ns, said["on_cpu"], 0.01, perf_late_ns, f"run time of {tid}")
-        self.assertGreaterEqual(run_ns + max(said["run"] // 100, 50_000), said["run"])
         runnable_ns, little_ns = self.runnable_ns(events, tid, at), max(said["delay"] // 50, 200_000)
-        self.assertGreaterEqual(runnable_ns, said["delay"] - little_ns)
-        return max(runnable_ns - said["delay"], 0) if runnable_ns > said["delay"] + little_ns else 0
+        complaints = {
+            "run time": abs(run_ns - said["on_cpu"]) > max(said["on_cpu"] // 100, perf_late_ns),
+            "run time by schedstat": run_ns + max(said["run"] // 100, 50_000) < said["run"],
+            "ready to run": abs(runnable_ns - said["delay"]) > little_ns,
+        }
+        return [f"{what}: {run_ns} ns, ready {runnable_ns} ns, {said}" for what, is_wrong in complaints.items()
+                if is_wrong]
 
     def runnable_ns(self, events, tid, until):
         """From waking, or from the loss of the CPU, to the next switch in."""
@@ -85,14 +95,19 @@ class States(KernelTest):
         """Somebody else's program on the same CPU is told of, by name."""
         burner = self.path("burner")
         shutil.copy(program("kernel_work"), burner)
-        with running([burner, "burn", "60000"], cpu=0) as intruder:
-            result = self.record_kernel("/usr/bin/taskset", "-c", "0", program("kernel_work"), "burn",
-                                        "100")
-        events, (said,) = result.events, parse_truth(result.stdout, "burnt")
-        taken = self.time_taken(events, said["tid"], cpu=0)
-        if os.getloadavg()[0] < os.cpu_count():
-            self.assertEqual(max(taken, key=taken.get), intruder)
-        self.assertGreater(taken[intruder], max(taken.values()) // 4)  # others may be busy, too
+        with running([burner, "burn", "600000"], cpu=0) as intruder:
+            for attempt in reversed(range(ATTEMPTS)):
+                result = self.record_kernel("/usr/bin/taskset", "-c", "0", program("kernel_work"), "burn", "100")
+                events, (said,) = result.events, parse_truth(result.stdout, "burnt")
+                taken = self.time_taken(events, said["tid"], cpu=0)
+                most = max(taken.values(), default=1)
+                is_told = taken.get(intruder, 0) == most
+                if os.getloadavg()[0] >= os.cpu_count():  # others are busy, too
+                    is_told = taken.get(intruder, 0) > most // 4
+                if is_told or attempt == 0:
+                    break
+                shutil.rmtree(result.trace)  # they have just become so
+        self.assertTrue(is_told, (taken, intruder))
         names = {event.fields["name"] for event in events.of("kernel_task_name", tid=intruder)}
         self.assertEqual(names, {"burner"})
         self.check_preemption_in_report(result.trace, intruder)

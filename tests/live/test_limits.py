@@ -11,12 +11,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from support import MILLRACE, LiveTest, count, dump, has_made, info, manifest, program, run, wait_until
 
 NS = 1000000000
 PACKET_ROUNDS = 2300  # of `load`, in a packet
+PAUSE_NS = "1000"  # without losses even if record stands still for half a second
+ATTEMPTS = 5
 IS_ROOT = os.geteuid() == 0
 
 
@@ -56,7 +59,7 @@ class Disk(LiveTest):
         os.mkdir(small)
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40M", "tmpfs", small], check=True)
         self.addCleanup(subprocess.run, ["umount", small], check=True)
-        result = self.record(program("load"), "2", "600000", name="small/trace.mill",
+        result = self.record(program("load"), "2", "600000", PAUSE_NS, name="small/trace.mill",
                              options=["--max-size", "1G"])
         self.check_stopped(result, 600000, "No space left on device")
         self.assertIn("Times are exact within", str(info(result.trace)["findings"][0]["sentences"]),
@@ -66,9 +69,9 @@ class Disk(LiveTest):
         """Of record; the signal that comes with it is not the program's."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, 20 << 20))
-        result = self.record(program("load"), "2", "500000", "1000", options=["--buffer", "16M"],
-                             preexec_fn=limit)
-        self.check_stopped(result, 500000, "File too large")
+        result = self.record(program("load"), "2", "450000", "4000", options=["--buffer", "16M"],
+                             preexec_fn=limit)  # slowly: the buffer is small
+        self.check_stopped(result, 450000, "File too large")
 
     def test_file_size_limit_too_small(self):
         def limit():
@@ -83,6 +86,7 @@ class Newest(LiveTest):
     """What is kept is the newest, without holes, and as much as is said."""
 
     def check_newest(self, result, rounds):
+        returned = time.time_ns()
         self.assertEqual((result.returncode, result.stdout), (0, f"{2 * rounds}\n"))
         said = re.search(r"only the newest events are kept: the last ([\d.]+) s", result.stderr)
         self.assertTrue(said, result.stderr)
@@ -94,14 +98,16 @@ class Newest(LiveTest):
         self.assertEqual(count(events, "def_node"), 1, "definitions are always kept")
         self.assertEqual({event["names"]["node"] for event in events
                           if event["event"] == "node_interval"}, {"work"})
-        end = max(event["ns"] for event in events)
+        end = max(event["realtime_ns"] for event in events)
         firsts = []
         for tid in steps:
-            times = [event["ns"] for event in events if event["tid"] == tid and event["event"] == "node_instant"]
+            times = [event["realtime_ns"] for event in events
+                     if event["tid"] == tid and event["event"] == "node_instant"]
             firsts.append(times[0])
-            # Each thread's first is at most a packet later than what is said, at the rate that the machine permits.
+            # Each thread's first is at most a packet later than what is said, at the rate that the machine permits. It
+            # is said when all has been written, some time after the last event.
             packet_ns = PACKET_ROUNDS * (times[-1] - times[0]) / len(times)
-            self.assertLess(times[0], end - float(said[1]) * NS + packet_ns + 0.1 * NS)
+            self.assertLess(times[0], returned - float(said[1]) * NS + packet_ns + 0.1 * NS)
         return float(said[1]), firsts, end
 
     def test_max_size(self):
@@ -118,16 +124,20 @@ class Newest(LiveTest):
         self.assertLess(manifest(result.trace)["kept"]["bytes"], 700000)
 
     def test_last_time(self):
-        result = self.record(program("load"), "2", "20000", "120000", options=["--last", "500ms"])
-        said, firsts, end = self.check_newest(result, 20000)
-        self.assertTrue(0.5 <= said < 2, said)
-        self.assertLess(max(firsts), end - 0.4 * NS)
+        for _ in range(ATTEMPTS):
+            result = self.record(program("load"), "2", "20000", "120000", options=["--last", "500ms"])
+            said, firsts, end = self.check_newest(result, 20000)
+            self.assertGreaterEqual(said, 0.5)
+            if said < 2 and max(firsts) < end - 0.4 * NS:
+                return
+            shutil.rmtree(result.trace)  # record or a thread was kept from running
+        self.fail(f"{said} s were kept, from {[end - first for first in firsts]} ns before the end")
 
     def test_snapshots_have_no_holes(self):
         """Taken under full load, one after another."""
         trace = self.path("trace.mill")
         record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--last", "2M", "--", program("load"),
-                                   "2", "0", "300", self.path("counters")], stdout=subprocess.DEVNULL)
+                                   "2", "0", PAUSE_NS, self.path("counters")], stdout=subprocess.DEVNULL)
         self.addCleanup(record.kill)
         self.assertTrue(wait_until(lambda: has_made(self.path("counters"), 2, 10000)))
         for _ in range(8):
@@ -141,7 +151,7 @@ class Newest(LiveTest):
     def test_snapshot_shares_finished_pieces(self):
         trace = self.path("trace.mill")
         record = subprocess.Popen([MILLRACE, "record", "-q", "-o", trace, "--max-size", "64M", "--",
-                                   program("load"), "1", "0", "500"], stdout=subprocess.DEVNULL)
+                                   program("load"), "1", "0", PAUSE_NS], stdout=subprocess.DEVNULL)
         self.addCleanup(record.kill)
         self.assertTrue(wait_until(lambda: glob.glob(trace + "/ctf/stream-*.000003")))
         snapshot = run(MILLRACE, "snapshot", trace).stdout.strip()

@@ -66,8 +66,7 @@ class Conformance(OpenclTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         events = dump(result.trace)
         said, calls = said_by(result.stdout), calls_of(events)
-        main = min(call["tid"] for call in calls)
-        calls = [call for call in calls if call["tid"] == main]
+        calls = [call for call in calls if call["tid"] == call["pid"]]
         self.check_calls(said, calls)
         self.assertGreater(self.check_against_babeltrace(result.trace), len(calls))
         return events, self.check_operations(said, calls, events)

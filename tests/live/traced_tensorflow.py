@@ -8,7 +8,8 @@ from support import LiveTest, query, run
 
 VERSION = os.environ.get("TENSORFLOW", tensorflow.MAIN)
 PYTHON = tensorflow.python_of(VERSION)
-ENVIRONMENT = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONDONTWRITEBYTECODE": "1"}
+ENVIRONMENT = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONDONTWRITEBYTECODE": "1",
+               **tensorflow.SETTLED}
 LEVELS = ("--levels", "dataflow")
 
 

@@ -158,15 +158,21 @@ static void test_fork_within_an_event(void **state)
 	assert_int_equal(test_arena_drain_all().events[MR_EVENT_counter], 1);
 }
 
+enum {
+	MANY_EVENTS =
+		200000, /* of two threads: the arena has room for them, however long it takes */
+};
+
 static _Atomic bool stop;
 
 static void *emit_until_stopped(void *ret_count)
 {
 	uint64_t count = 0;
 	while (!atomic_load(&stop)) {
-		test_emit(10);
+		uint32_t more = count < MANY_EVENTS ? 10 : 0;
+		test_emit(more);
 		mr_define_string("a text of a busy thread");
-		count += 10;
+		count += more;
 		usleep(50);
 	}
 	*(uint64_t *)ret_count = count;

@@ -20,6 +20,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
@@ -27,6 +28,7 @@
 
 #include "kernel_truth.h"
 #include "task_times.h"
+#include "thread_state.h"
 
 enum {
 	WAIT_MS = 40,
@@ -56,6 +58,14 @@ static unsigned long inode_of(int fd)
 	struct stat status;
 	must(fstat(fd, &status));
 	return status.st_ino;
+}
+
+/* How often the thread has slept: one that was kept from running may come too late to wait. */
+static long sleeps(void)
+{
+	struct rusage usage;
+	must(getrusage(RUSAGE_THREAD, &usage));
+	return usage.ru_nvcsw;
 }
 
 static void close_both(struct wait *wait)
@@ -158,8 +168,16 @@ static void prepare_timer(struct wait *wait)
 static void read_timer(struct wait *wait)
 {
 	struct itimerspec time = {.it_value = {.tv_nsec = WAIT_MS * 1000000}};
-	must(timerfd_settime(wait->fd, 0, &time, NULL));
-	read_number(wait);
+	uint64_t number;
+	long before;
+	do {
+		wait->start_ns = now_ns();
+		must(timerfd_settime(wait->fd, 0, &time, NULL));
+		before = sleeps();
+		must(read(wait->fd, &number, sizeof number));
+		wait->end_ns = now_ns();
+	} while (sleeps() == before);
+	close_both(wait);
 }
 
 /* ---- disk, locks ---------------------------------------------------------------------------------- */
@@ -227,7 +245,7 @@ static void send_byte(struct wait *wait)
 
 /* ---- children, threads, signals ------------------------------------------------------------------- */
 
-static void wait_for_child(struct wait *wait)
+static bool is_child_waited_for(struct wait *wait)
 {
 	int ends[2];
 	must(pipe(ends));
@@ -239,12 +257,21 @@ static void wait_for_child(struct wait *wait)
 		_exit(0);
 	}
 	wait->partner_tid = child;
+	long before = sleeps();
 	wait->start_ns = now_ns();
 	must(waitpid(child, NULL, 0));
 	wait->end_ns = now_ns();
+	bool has_waited = sleeps() != before;
 	must(read(ends[0], &wait->woken_ns, sizeof wait->woken_ns));
 	close(ends[0]);
 	close(ends[1]);
+	return has_waited;
+}
+
+static void wait_for_child(struct wait *wait)
+{
+	while (!is_child_waited_for(wait))
+		;
 }
 
 struct short_life {
@@ -265,10 +292,14 @@ static void join_thread(struct wait *wait)
 {
 	struct short_life life;
 	pthread_t thread;
-	must(-pthread_create(&thread, NULL, live_shortly, &life));
-	wait->start_ns = now_ns();
-	must(-pthread_join(thread, NULL));
-	wait->end_ns = now_ns();
+	long before;
+	do {
+		must(-pthread_create(&thread, NULL, live_shortly, &life));
+		before = sleeps();
+		wait->start_ns = now_ns();
+		must(-pthread_join(thread, NULL));
+		wait->end_ns = now_ns();
+	} while (sleeps() == before);
 	wait->woken_ns = life.ended_ns;
 	wait->partner_tid = life.tid;
 }
@@ -309,18 +340,6 @@ static const struct wait waits[] = {
 	{.name = "signal", .block = pause_for_signal, .wake = send_signal},
 };
 
-/* A thread that is woken before it waits would not wait, or for ever. */
-static int is_asleep(int tid)
-{
-	char path[64], state = 0;
-	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
-	FILE *file = fopen(path, "r");
-	if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		exit(1);
-	fclose(file);
-	return state == 'S';
-}
-
 static void *run_waiter(void *data)
 {
 	struct wait *wait = data;
@@ -343,9 +362,9 @@ static void try(struct wait wait)
 	if (wait.wake) {
 		while (!wait.waiter_tid)
 			sched_yield();
-		do
+		do /* woken before it waits it would not wait, or for ever */
 			sleep_ms(WAIT_MS);
-		while (!is_asleep(wait.waiter_tid));
+		while (!is_thread_asleep(wait.waiter_tid));
 		wait.woken_ns = now_ns();
 		wait.wake(&wait);
 	}

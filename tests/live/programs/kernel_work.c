@@ -19,6 +19,7 @@
 
 #include "kernel_truth.h"
 #include "task_times.h"
+#include "thread_state.h"
 
 enum {
 	THREADS = 4
@@ -36,6 +37,7 @@ static void burn_ns(uint64_t ns)
 struct worker {
 	pthread_t thread;
 	atomic_int tid;
+	atomic_int is_done;
 	int clock_fd; /* perf's clock that runs while the thread has a CPU */
 	uint64_t end_ns;
 };
@@ -58,6 +60,7 @@ static void *run_worker(void *data)
 		struct timespec pause = {.tv_nsec = 700000};
 		nanosleep(&pause, NULL);
 	}
+	worker->is_done = 1;
 	must(read(gate[0], &byte, 1)); /* blocked while its account is read */
 	return NULL;
 }
@@ -73,6 +76,17 @@ static long status_of(int tid, const char *name)
 			value = atol(line + strlen(name) + 1);
 	fclose(file);
 	return value;
+}
+
+/* Until it is blocked and has left its CPU, however late the machine lets it come to that. */
+static void wait_for(const struct worker *worker)
+{
+	uint64_t before_ns, now_ns = 0;
+	do {
+		sleep_ms(1);
+		before_ns = now_ns;
+		now_ns = worker->is_done ? read_task_clock(worker->clock_fd) : 0;
+	} while (now_ns == 0 || now_ns != before_ns || !is_thread_asleep(worker->tid));
 }
 
 static void print_account(const struct worker *worker)
@@ -97,12 +111,14 @@ static void work_threads(uint64_t ms)
 	struct worker workers[THREADS];
 	must(pipe(gate));
 	for (int i = 0; i < THREADS; i++) {
-		workers[i].end_ns = now_ns() + ms * 1000000;
+		workers[i] = (struct worker){.end_ns = now_ns() + ms * 1000000};
 		must(-pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]));
 	}
 	sleep_ms((long)ms + 100);
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < THREADS; i++) {
+		wait_for(&workers[i]);
 		print_account(&workers[i]);
+	}
 	must(write(gate[1], "xxxx", THREADS));
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(workers[i].thread, NULL);
@@ -117,9 +133,14 @@ static void burn(uint64_t ms)
 	printf("burnt tid=%d start=%" PRIu64 " end=%" PRIu64 "\n", own_tid(), start_ns, now_ns());
 }
 
-/* While there is no room for records, nothing but these calls is made: nobody waits by a system call. */
+/* While there is no room for records, nothing but these calls is made: nobody waits by a system call. Before, the
+ * recorder has had time to write down a first packet, and afterwards to make room, also if it was kept from running. */
+enum {
+	BEFORE_MS = 1500,
+	AFTER_MS = 1500
+};
 static long calls;
-static atomic_int may_begin, done;
+static atomic_int ready, may_begin, done;
 
 static void *call_often(void *cpu)
 {
@@ -127,6 +148,7 @@ static void *call_often(void *cpu)
 	CPU_ZERO(&set);
 	CPU_SET((size_t)(intptr_t)cpu, &set);
 	sched_setaffinity(0, sizeof set, &set);
+	ready++;
 	while (!may_begin)
 		;
 	for (long i = 0; i < calls; i++)
@@ -134,7 +156,7 @@ static void *call_often(void *cpu)
 	done++;
 	while (done < 2)
 		;
-	sleep_ms(300); /* until there is room again */
+	sleep_ms(AFTER_MS);
 	return NULL;
 }
 
@@ -144,7 +166,9 @@ static void call(long how_often)
 	calls = how_often;
 	for (intptr_t i = 0; i < 2; i++)
 		must(-pthread_create(&threads[i], NULL, call_often, (void *)i));
-	sleep_ms(200);
+	do
+		sleep_ms(BEFORE_MS);
+	while (ready < 2);
 	may_begin = 1;
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);

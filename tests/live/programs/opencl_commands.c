@@ -8,12 +8,10 @@
  * profiling (oclgrind has them all the same), nothing that waits for the program (its queues would
  * wait in clFlush).
  */
-#include <unistd.h>
-
 #include "opencl_say.h"
+#include "thread_state.h"
 
 enum {
-	SETTLE_US = 20000, /* until the runtime's threads have let go of what is done */
 	BYTES = 4096,
 };
 
@@ -32,7 +30,7 @@ static char host_data[BYTES];
 
 static void references(cl_event event)
 {
-	usleep(SETTLE_US);
+	wait_for_other_threads();
 	SHOW(clGetEventInfo, CL_EVENT_REFERENCE_COUNT, event);
 }
 
@@ -386,7 +384,7 @@ static void failure(cl_command_queue queue)
 	CALL(clSetEventCallback, event, CL_COMPLETE, event_reached, "failed");
 	CALL(clSetUserEventStatus, gate, -5);
 	CALL(clWaitForEvents, 1, &event);
-	usleep(SETTLE_US);
+	wait_for_other_threads();
 	notes_print(&notes, 0); /* not every runtime calls back */
 	SHOW(clGetEventInfo, CL_EVENT_COMMAND_EXECUTION_STATUS, event);
 	CALL(clReleaseEvent, event);
@@ -408,7 +406,7 @@ static void commands(cl_command_queue queue)
 		failure(queue);
 	}
 	CALL(clFinish, queue);
-	usleep(SETTLE_US);
+	wait_for_other_threads();
 	show_queue(queue);
 	SHOW(clGetMemObjectInfo, CL_MEM_REFERENCE_COUNT, buffer);
 	SHOW(clGetKernelInfo, CL_KERNEL_REFERENCE_COUNT, add);

@@ -12,17 +12,20 @@
 #include <unistd.h>
 
 #include "opencl_world.h"
+#include "thread_state.h"
 
 enum {
 	KERNELS = 100,
 	LONG_US = 300000,       /* far longer than what is waited for takes */
 	VERY_LONG_US = 1000000, /* even where others are busy */
 	LONG_TURNS = 30000000,
+	MEDIUM_TURNS = 10000000,
 };
 
 static struct world world;
 static unsigned kernel_count = KERNELS;
 static const char *self;
+static int waiting_tid; /* of the thread that waits for the queue */
 
 static void launch(const struct world *where, cl_command_queue queue, unsigned count)
 {
@@ -65,6 +68,7 @@ static void work_unwatched(void)
 	launch(&world, world.queue, kernel_count);
 	MUST(clFlush, world.queue);
 	usleep(VERY_LONG_US);
+	wait_for_other_threads();
 }
 
 static int left_unwatched(void)
@@ -86,6 +90,7 @@ static void work_unwatched_and_hang(void)
 	launch(&world, world.queue, kernel_count);
 	hang();
 	usleep(VERY_LONG_US);
+	wait_for_other_threads();
 }
 
 static int unwatched_left_at_once(void)
@@ -121,10 +126,33 @@ static int unwatched_executed(void)
 	return 1;
 }
 
+/* Of a queue that never becomes empty: does not return. */
+static void finish_in_vain(void)
+{
+	__atomic_store_n(&waiting_tid, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	clFinish(world.queue);
+}
+
+/* Until another thread is in finish_in_vain(), and nothing goes on there any more. */
+static void wait_for_finisher(void)
+{
+	while (!__atomic_load_n(&waiting_tid, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	usleep(LONG_US);
+	wait_for_thread(waiting_tid);
+}
+
 static void leave_at_once(int number)
 {
 	(void)number;
 	_exit(14);
+}
+
+static void *interrupt(void *thread)
+{
+	wait_for_finisher();
+	pthread_kill(*(pthread_t *)thread, SIGALRM);
+	return NULL;
 }
 
 /* The handler interrupts the runtime in the middle of a call that never returns. */
@@ -133,8 +161,9 @@ static int left_by_handler(void)
 	work();
 	hang();
 	signal(SIGALRM, leave_at_once);
-	ualarm(LONG_US, 0);
-	clFinish(world.queue);
+	pthread_t self_thread = pthread_self(), thread;
+	pthread_create(&thread, NULL, interrupt, &self_thread);
+	finish_in_vain();
 	return 1;
 }
 
@@ -170,19 +199,23 @@ static void *kill_self(void *data)
 		usleep(1000);
 	printf("done %u\n", __atomic_load_n(&done_count, __ATOMIC_ACQUIRE));
 	fflush(stdout);
+	usleep(LONG_US); /* for who else was called back and may have been kept from running */
 	raise(SIGKILL);
 	return NULL;
 }
 
-/* NUMBER long kernels, in whose midst the program is killed while it waits. How many had ended by then is
- * counted by callbacks, and printed. */
+/* NUMBER long kernels, in whose midst the program is killed while it waits. How many had ended a while before is
+ * counted by callbacks, and printed. The second half never begins, however late that is. */
 static int killed_in_midst(void)
 {
 	pthread_t thread;
 	world = world_make();
+	cl_event gate = MUST_MAKE(clCreateUserEvent, world.context);
 	for (unsigned i = 0; i < kernel_count; i++) {
+		bool is_gated = i == kernel_count / 2;
 		cl_event event;
-		world_spin(&world, world.queue, LONG_TURNS / 10, 0, NULL, &event);
+		world_spin(&world, world.queue, MEDIUM_TURNS, is_gated, is_gated ? &gate : NULL,
+			   &event);
 		MUST(clSetEventCallback, event, CL_COMPLETE, count_done, NULL);
 	}
 	pthread_create(&thread, NULL, kill_self, NULL);
@@ -249,7 +282,7 @@ static int killed(void)
 static void *finish_hanging_queue(void *data)
 {
 	(void)data;
-	clFinish(world.queue);
+	finish_in_vain();
 	return NULL;
 }
 
@@ -257,7 +290,7 @@ static void *finish_hanging_queue(void *data)
 static void *leave(void *data)
 {
 	(void)data;
-	usleep(LONG_US);
+	wait_for_finisher();
 	exit(5);
 }
 
@@ -267,7 +300,7 @@ static int left_by_thread(void)
 	work();
 	hang();
 	pthread_create(&thread, NULL, leave, NULL);
-	clFinish(world.queue);
+	finish_in_vain();
 	return 1;
 }
 
@@ -277,7 +310,7 @@ static int left_by_main(void)
 	work();
 	hang();
 	pthread_create(&thread, NULL, finish_hanging_queue, NULL);
-	usleep(LONG_US);
+	wait_for_finisher();
 	return 6;
 }
 
@@ -287,7 +320,7 @@ static int killed_waiting(void)
 	work();
 	hang();
 	pthread_create(&thread, NULL, finish_hanging_queue, NULL);
-	usleep(LONG_US);
+	wait_for_finisher();
 	raise(SIGKILL);
 	return 1;
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two workers on this machine that add up what each has, with a collective: `tensorflow_workers.py STEPS`. The
-program starts the second one itself."""
+program starts the second one itself. Both end by _exit(), so they settle (settled/sitecustomize.py) themselves."""
 
 import json
 import os
@@ -11,6 +11,7 @@ import sys
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import tensorflow as tf
+from sitecustomize import settle
 
 
 def free_ports(count):
@@ -40,6 +41,7 @@ def main():
     steps = int(sys.argv[1])
     if "TF_CONFIG" in os.environ:
         work(steps)
+        settle()
         sys.stdin.read()  # until the first one is done
         os._exit(0)  # otherwise they wait for each other to leave
     workers = [f"127.0.0.1:{port}" for port in free_ports(2)]
@@ -48,6 +50,7 @@ def main():
                               stdin=subprocess.PIPE)
     os.environ["TF_CONFIG"] = config[0]
     print(work(steps), flush=True)
+    settle()
     second.stdin.close()
     os._exit(second.wait(60))
 
