@@ -85,10 +85,17 @@ class Imitation(LiveTest):
                 self.assertEqual(events["activity"], [])
                 self.assertIn("activities", "".join(event["fields"]["name"] for event in events["hook_missing"]))
 
+    def watched(self, scene):
+        """Names of the nodes that the watcher told of."""
+        texts = [event["names"]["text"] for event in self.play(scene)["activity"]]
+        return [text.partition("node_name=")[2].split("\n")[0] for text in texts]
+
     def test_watcher_sleeps(self):
-        """It is costly: on only while there are new nodes."""
-        texts = [event["names"]["text"] for event in self.play("quiet")["activity"]]
-        self.assertEqual([text.partition("node_name=")[2].split("\n")[0] for text in texts], ["early", "awake"])
+        """It is costly: on only while there are new nodes, or could be."""
+        self.assertEqual(self.watched("quiet"), ["early", "early", "awake", "late", "later"])
+        *early, last = self.watched("busy")
+        self.assertEqual((set(early), last), ({"early"}, "awake"))
+        self.assertIn(len(early), range(1000, 9000))
 
     def test_allocator_throws(self):
         """The outermost allocator tells, also after an exception has passed through some."""

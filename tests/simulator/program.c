@@ -318,9 +318,9 @@ static void add_readings(struct simulation *simulation, int reader)
 		size_t at = pick_place(simulation, reader);
 		int writer = (int)world_pick(simulation, (uint32_t)reader);
 		struct action action = {.kind = ACT_READ,
-					.mode = world_chance(simulation, 70)   ? READ_PIPE
-						: world_chance(simulation, 33) ? READ_STOPPED
-						: world_chance(simulation, 50) ? READ_ASLEEP
+					.mode = world_chance(simulation, 80)   ? READ_PIPE
+						: world_chance(simulation, 50) ? READ_STOPPED
+						: simulation->pipe_count % 2   ? READ_ASLEEP
 									       : READ_UNKNOWN,
 					.what = simulation->pipe_count};
 

@@ -12,9 +12,10 @@
  *     step        ├─ cause ─┤├ launch ┤├──── wait ────┤├─ cause ─┤
  *     device                           ├── work ───┤
  *
- * What the kernel says of the thread while it loses time (task_times.h) is printed for each step, in nanoseconds:
+ * What the kernel says of the thread while it loses time (task_times.h) is printed for each step, in nanoseconds, and
+ * what delay there was since the step before:
  *
- *     step number=.. wall=.. on_cpu=.. delay=..
+ *     step number=.. wall=.. on_cpu=.. delay=.. delay_before=..
  *
  * "causes intrude CPU" calls itself "intruder" and takes the CPU for half of the time, until it is killed or its parent
  * dies. All threads are of the real-time class, if that is allowed: what else runs on the machine then matters less.
@@ -160,11 +161,14 @@ static void lose_time(const char *cause, const char *argument)
 
 static void print_times(int step, const struct task_times *before)
 {
+	static uint64_t last_delay_ns;
 	struct task_times after = read_task_times(clock_fd);
 
-	printf("step number=%d wall=%" PRIu64 " on_cpu=%" PRIu64 " delay=%" PRIu64 "\n", step,
-	       after.wall_ns - before->wall_ns, after.on_cpu_ns - before->on_cpu_ns,
-	       after.delay_ns - before->delay_ns);
+	printf("step number=%d wall=%" PRIu64 " on_cpu=%" PRIu64 " delay=%" PRIu64
+	       " delay_before=%" PRIu64 "\n",
+	       step, after.wall_ns - before->wall_ns, after.on_cpu_ns - before->on_cpu_ns,
+	       after.delay_ns - before->delay_ns, before->delay_ns - last_delay_ns);
+	last_delay_ns = after.delay_ns;
 }
 
 static void run_step(int step, const char *cause, const char *argument)

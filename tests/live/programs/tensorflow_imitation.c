@@ -361,7 +361,6 @@ static void play_nodes(void)
 	run_node("last", "", 0, 2);
 }
 
-/* The watcher sleeps when there is nothing new, though an iterator has new names all the time, and wakes again. */
 static void play_asynchronous(const char *scene)
 {
 	pthread_t executor;
@@ -376,6 +375,8 @@ static void play_asynchronous(const char *scene)
 		abort();
 }
 
+/* The watcher sleeps when there was nothing new for long, though an iterator has new names all the time, and wakes
+ * again; the first that comes after a long time is looked at all the same. */
 static void play_quiet(void)
 {
 	char text[40];
@@ -384,6 +385,20 @@ static void play_quiet(void)
 		usleep(100000);
 		trace(text, (size_t)sprintf(text, "Iterator::Repeat[%d]::FromTensor", i));
 	}
+	run_node("early", "", 0, 0);
+	run_node("asleep", "", 0, 0);
+	trace("new:NoOp", strlen("new:NoOp"));
+	run_node("awake", "", 0, 0);
+	usleep(1200000);
+	run_node("late", "", 0, 0);
+	run_node("later", "", 0, 0);
+}
+
+/* And when what is known has come very often. */
+static void play_busy(void)
+{
+	for (int i = 0; i < 10000; i++)
+		run_node("early", "", 0, 0);
 	run_node("asleep", "", 0, 0);
 	trace("new:NoOp", strlen("new:NoOp"));
 	run_node("awake", "", 0, 0);
@@ -453,6 +468,8 @@ void play(const char *scene)
 		play_profile();
 	else if (strcmp(scene, "quiet") == 0)
 		play_quiet();
+	else if (strcmp(scene, "busy") == 0)
+		play_busy();
 	else if (strcmp(scene, "later") == 0 || strcmp(scene, "far") == 0 ||
 		 strcmp(scene, "unknown_item") == 0)
 		play_asynchronous(scene);
