@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the time went, on half a page: what the devices did, what the end of the run waited for, and the three
- * largest causes. Everything is taken from the findings that are there already; this one is put before them.
+ * Where the time went, on half a page: how much of it lies outside the steps, what the devices did, what the end of the
+ * run waited for, and the three largest causes. Everything is taken from the findings that are there already; this one is put before them.
  */
 #include "analysis/analysis.h"
 
@@ -17,9 +17,8 @@ enum {
 	EVIDENCE = 3,
 	DEVICES_SAID = 3,
 	HELD_UP_PERMILLE = 100, /* a device that is idle less is not held up by anything */
-	OUTSIDE_PERMILLE =
-		100, /* of the time that less of it lies before and after the steps is said nothing */
-	PLACE = 1,   /* in the list of findings: after the trace's health */
+	OUTSIDE_PERMILLE = 100, /* less time before and after the steps is not worth a word */
+	PLACE = 1,              /* in the list of findings: after the trace's health */
 };
 
 static const struct mr_finding_column time_columns[] = {
@@ -129,7 +128,8 @@ static int say_steps(const struct overview *overview)
 	char before[MR_FORMAT_BYTES], after[MR_FORMAT_BYTES], whole[MR_FORMAT_BYTES];
 	char from[MR_FORMAT_BYTES], to[MR_FORMAT_BYTES];
 
-	if (mr_permille(before_ns + after_ns, whole_ns) < OUTSIDE_PERMILLE)
+	if (mr_permille(before_ns + after_ns, whole_ns) < OUTSIDE_PERMILLE ||
+	    before_ns + after_ns == whole_ns) /* the steps took no time */
 		return 0;
 	mr_format_percent(before, before_ns, whole_ns);
 	mr_format_percent(after, after_ns, whole_ns);

@@ -85,10 +85,15 @@ static int compare_starts(const void *left, const void *right)
 	return (a->first_ns > b->first_ns) - (a->first_ns < b->first_ns);
 }
 
-/* The times of the steps in their order, and how long at least one of them was going on. Steps of several threads
- * overlap. NULL without memory. */
-static struct mr_window *sort_steps(const struct mr_step_list *list, int64_t *ret_going_on_ns,
-				    int64_t *ret_last_ns)
+static int64_t clamp(int64_t ns, struct mr_window window)
+{
+	return mr_max(window.first_ns, mr_min(ns, window.last_ns));
+}
+
+/* The times of the steps in their order, as far as they lie in the window (in a damaged trace one may begin before it), and
+ * how long at least one of them was going on: steps of several threads overlap. NULL without memory. */
+static struct mr_window *sort_steps(const struct mr_step_list *list, struct mr_window window,
+				    int64_t *ret_going_on_ns, int64_t *ret_last_ns)
 {
 	size_t count = list->steps.count;
 	struct mr_window *times = malloc((count + 1) * sizeof *times);
@@ -98,7 +103,8 @@ static struct mr_window *sort_steps(const struct mr_step_list *list, int64_t *re
 	for (size_t i = 0; times && i < count; i++) {
 		const struct mr_step *step = &list->steps.items[i];
 
-		times[i] = (struct mr_window){step->start_ns, step->start_ns + step->duration_ns};
+		times[i] = (struct mr_window){clamp(step->start_ns, window),
+					      clamp(step->start_ns + step->duration_ns, window)};
 	}
 	if (times)
 		qsort(times, count, sizeof *times, compare_starts);
@@ -117,7 +123,8 @@ static int add_phases(const struct study *study)
 {
 	struct mr_window window = mr_model_window(study->model);
 	int64_t going_on_ns, last_ns;
-	mr_auto(free) struct mr_window *times = sort_steps(study->list, &going_on_ns, &last_ns);
+	mr_auto(free) struct mr_window *times =
+		sort_steps(study->list, window, &going_on_ns, &last_ns);
 	struct mr_finding_table *table = mr_finding_add_table(
 		study->findings, study->finding, "phases", "Before, in and after steps",
 		phase_columns, mr_countof(phase_columns), MR_PHASE_COUNT);

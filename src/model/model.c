@@ -379,6 +379,19 @@ int mr_model_load(const char *path, struct mr_model **ret_model)
 	return result;
 }
 
+struct mr_window mr_model_recorded(const struct mr_model *model)
+{
+	const struct mr_survey *survey = model->survey;
+	const struct mr_manifest *manifest = model->manifest;
+	int64_t first_ns = mr_max(survey->first_ns, survey->recorded.on_ns);
+
+	if (manifest->overwritten_packets && survey->clocks)
+		first_ns = mr_max(first_ns,
+				  mr_clock_to_ns(survey->clocks->user, manifest->kept_from_ticks));
+	return (struct mr_window){
+		first_ns, mr_max(first_ns, mr_min(survey->last_ns, survey->recorded.off_ns))};
+}
+
 void mr_model_free(struct mr_model *model)
 {
 	if (!model)

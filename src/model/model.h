@@ -91,15 +91,9 @@ static inline struct mr_window mr_model_window(const struct mr_model *model)
 	return (struct mr_window){model->survey->first_ns, model->survey->last_ns};
 }
 
-/* Of the whole trace the part in which levels were on (--delay, --duration, --steps); perhaps empty. */
-static inline struct mr_window mr_model_recorded(const struct mr_model *model)
-{
-	const struct mr_survey *survey = model->survey;
-	int64_t first_ns = mr_max(survey->first_ns, survey->recorded.on_ns);
-
-	return (struct mr_window){
-		first_ns, mr_max(first_ns, mr_min(survey->last_ns, survey->recorded.off_ns))};
-}
+/* Of the whole trace the part in which levels were on (--delay, --duration, --steps) and that was kept (--last, --max-size);
+ * perhaps empty. */
+struct mr_window mr_model_recorded(const struct mr_model *model);
 
 /* Another tool has made the trace: how exact its times are is not known. */
 static inline bool mr_model_is_imported(const struct mr_model *model)

@@ -4,6 +4,7 @@
 is missing."""
 
 import glob
+import json
 import os
 import re
 import resource
@@ -108,7 +109,15 @@ class Newest(LiveTest):
             # is said when all has been written, some time after the last event.
             packet_ns = PACKET_ROUNDS * (times[-1] - times[0]) / len(times)
             self.assertLess(times[0], returned - float(said[1]) * NS + packet_ns + 0.1 * NS)
+        self.check_window(result.trace, float(said[1]))
         return float(said[1]), firsts, end
+
+    def check_window(self, trace, kept_s):
+        """The report is of what was kept: what was overwritten is not called anything."""
+        window = json.loads(run(MILLRACE, "report", "--json", trace).stdout)["window"]
+        first = info(trace)["first_ns"]
+        self.assertGreater(window["first_ns"], first)
+        self.assertLess(window["last_ns"] - window["first_ns"], (kept_s + 0.01) * NS)
 
     def test_max_size(self):
         result = self.record(program("load"), "2", "12000", "50000", options=["--max-size", "512K"])
