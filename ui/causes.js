@@ -24,7 +24,7 @@ const MEANINGS = {
 	"sleep": "a thread was asleep",
 	"ipc": "a thread waited at a pipe or other channel",
 	"child": "a thread waited for its child process",
-	"signal": "a thread was asleep until another sent it a signal",
+	"signal": "a thread was asleep until another sent it a signal, or ended the process",
 	"poll": "a thread waited in poll",
 	"stopped": "a thread was stopped",
 	"other": "a thread was blocked",

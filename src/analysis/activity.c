@@ -242,15 +242,28 @@ static struct mr_link name_interrupt(const struct mr_model *model, enum mr_cause
 	return mr_link_make(kind, MR_CULPRIT_SOURCE, source, 0);
 }
 
+/* Without them a timer that runs out seems to be the doing of the thread that it interrupts. */
+static bool are_timers_told(const struct mr_model *model)
+{
+	const struct mr_manifest_kernel *level = &model->manifest->kernel_level;
+
+	for (size_t i = 0; i < level->off_count; i++)
+		if (level->off[i].what && strcmp(level->off[i].what, "hrtimers") == 0)
+			return false;
+	return true;
+}
+
 /* A sleep that a thread ends was ended by its signal, as all are when it ends the process: nobody waited for the time
- * to pass. Not so if the thread is not traced, as timers that the kernel lets a thread of its own run out are. */
+ * to pass. Not so if the thread is not traced, as timers that the kernel lets a thread of its own run out are; nor of a
+ * timer that is a file, which may just have been set anew. */
 static enum mr_cause_kind cause_of_blocked(const struct mr_model *model, uint32_t state,
 					   uint32_t wakeup)
 {
 	enum mr_cause_kind kind = cause_of_wait(mr_wait_kind_of(model, state));
 	bool is_ended = wakeup != MR_NO_ROW &&
 			model->wakeups.context[wakeup] == MR_wake_context_task &&
-			model->wakeups.waker[wakeup] != MR_NO_TRACK;
+			model->wakeups.waker[wakeup] != MR_NO_TRACK && are_timers_told(model) &&
+			file_of_wait(model, state) == 0;
 
 	return kind == MR_CAUSE_SLEEP && is_ended ? MR_CAUSE_SIGNAL : kind;
 }

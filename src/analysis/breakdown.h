@@ -26,7 +26,7 @@
 #define MR_NESTED_COLUMNS(flags)                             \
 	{"count", "count", MR_UNIT_COUNT, MR_COLUMN_SUM},     \
 	{"self_ns", "self", MR_UNIT_NS, MR_COLUMN_BREAKDOWN}, \
-	{"total_ns", "total", MR_UNIT_NS, MR_COLUMN_SUM},     \
+	{"total_ns", "total", MR_UNIT_NS, MR_COLUMN_SUM | MR_COLUMN_REPEATS}, \
 	MR_DISTRIBUTION_COLUMNS(flags)
 /* clang-format on */
 

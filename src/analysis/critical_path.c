@@ -21,8 +21,8 @@ struct walk {
 	uint32_t thread;    /* track, or MR_NO_TRACK if it stands on an operation */
 	uint32_t operation; /* row */
 
-	/* Executions in which threads waited when the path left them for those that woke them, and which were going on at
-	 * ns: the last is the one that the path comes from. */
+	/* Executions in which threads waited when the path left them for what they waited for, and which were going on at
+	 * ns: the last is the one that the path left last. */
 	mr_vec(uint32_t) waiting;
 
 	/* The call in which the thread was when the path came to it from elsewhere, if it waits for the
@@ -315,7 +315,7 @@ static int step_on_thread(struct walk *walk)
 	}
 	if (activity.link.kind == MR_CAUSE_DEPENDENCY) {
 		go_to_operation(walk, activity.awaited, walk->ns);
-		return 0;
+		return begin_waiting(walk, activity.execution);
 	}
 	if (activity.waker != MR_NO_TRACK) {
 		go_to_thread(walk, activity.waker, walk->ns);

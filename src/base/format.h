@@ -29,7 +29,7 @@ size_t mr_text_width(const char *text);
  * be shown becomes ?. `to` has room for 4 * width + 4 bytes. */
 void mr_text_fit(char *to, const char *text, size_t width);
 
-/* The same of a path, whose end says more than its beginning: three quarters of it stay. */
+/* The same of a path, whose end says more than its beginning: three quarters of what is kept. */
 void mr_path_fit(char *to, const char *text, size_t width);
 
 #endif

@@ -11,7 +11,7 @@
 enum {
 	MAX_COLUMNS = 20,
 	TEXT_WIDTH = 20,
-	BRIEF_WIDTH = 14, /* of a text beside a path */
+	BRIEF_WIDTH = 14, /* before paths are shortened further */
 	PATH_WIDTH = 48,
 	MIN_TEXT_WIDTH = 8,
 	INDENT = 2,
@@ -156,14 +156,14 @@ static bool repeats_cell(const struct layout *layout, uint32_t row, uint32_t col
 static bool repeats_previous(const struct layout *layout, uint32_t column)
 {
 	const struct mr_finding_column *desc = &layout->table->columns[column];
+	bool may_repeat = desc->unit == MR_UNIT_TEXT || desc->flags & MR_COLUMN_REPEATS;
 
-	if (column == 0 || desc->unit != desc[-1].unit ||
-	    (desc->unit != MR_UNIT_TEXT && !(desc->flags & MR_COLUMN_SUM)))
+	if (column == 0 || desc->unit != desc[-1].unit || !may_repeat)
 		return false;
 	for (uint32_t row = 0; row < layout->shown_rows; row++)
 		if (!repeats_cell(layout, row, column))
 			return false;
-	return true;
+	return layout->shown_rows > 0;
 }
 
 static bool is_absent(const struct layout *layout, uint32_t column)

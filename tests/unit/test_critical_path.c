@@ -300,12 +300,13 @@ static int64_t time_of_node(const struct mr_finding_table *table, const char *na
 	return 0;
 }
 
-/* MAIN executes two nodes, one in the other, and waits in the inner one for WORKER, which executes none: that works for
- * the inner one from when it began, before for the outer one, and before that for nobody.
+/* MAIN executes two nodes, one in the other, and waits in the inner one for WORKER, which waits for OTHER; these execute
+ * none: they work for the inner one from when it began, before for the outer one, and before that for nobody.
  *
  *     MAIN      ├ cpu ─┊──┬─ outer ─┬─ inner ─┬ blocked ────────────┊wake-up┤ cpu ─┤────┤──┤
- *     WORKER           ├──┊─ cpu ───┊─────────────────┬ disk ┬ cpu ─┤
- *                     50  60        80       100     200    300    400      420   450  480 500
+ *     WORKER           ├──┊─────────┊─────────────────┬ blocked ┬ cpu ─┤
+ *     OTHER             ├─┊─ cpu ───┊─────────────────┊─────────┤
+ *                     50  60        80       100     200       300    400   420   450  480 500
  */
 static void test_work_for_nodes(void **state)
 {
@@ -316,9 +317,11 @@ static void test_work_for_nodes(void **state)
 	uint32_t outer = define_node("outer", "Call"), inner = define_node("inner", "Product");
 	path_live_main();
 	path_live(1, WORKER, 50);
+	path_live(2, OTHER, 55);
 	path_block(0, MAIN, 100);
-	kernel_switch(1, AT(200), WORKER, 0, MR_switch_reason_disk);
-	KERNEL(2, kernel_waking, AT(300), NULL, .tid = WORKER, .context = MR_wake_context_irq);
+	path_block(1, WORKER, 200);
+	path_wake(2, WORKER, OTHER, 300);
+	path_leave(2, OTHER, 305);
 	path_resume(1, WORKER, 310);
 	path_wake(1, MAIN, WORKER, 400);
 	path_resume(0, MAIN, 420);

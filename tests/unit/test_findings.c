@@ -328,6 +328,13 @@ static void test_fit(void **state)
 	memset(flood, 0x80, sizeof flood - 1);
 	flood[sizeof flood - 1] = 0;
 	check_fit(flood, 6, "??..??"); /* bytes that begin no character count as well */
+	char path[64];
+	mr_path_fit(path, "a/long/path/to/a/file", 14);
+	assert_string_equal(path, "a/l..to/a/file");
+	mr_path_fit(path, "a/file", 6);
+	assert_string_equal(path, "a/file");
+	mr_path_fit(path, "a/file", 3);
+	assert_string_equal(path, "a..");
 }
 
 static char *print_table(const struct mr_finding_table *table, uint32_t width)
