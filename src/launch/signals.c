@@ -85,9 +85,9 @@ void mr_signals_restore(const struct mr_signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->original, NULL);
 }
 
-/* Has the witness got the signal without having counted it? It has not come to look at it yet; or it has, and is kept
- * from running just then, as it does nothing else. */
-static bool is_coming(pid_t witness, int number)
+/* Has the witness got the signal without having come to look at it? If it runs, or is kept from running, it may have it in
+ * its hands, uncounted: it does nothing else. */
+static bool is_pending(pid_t witness, int number, bool *ret_is_running)
 {
 	char path[64], line[256], state = 'S';
 	unsigned long long pending = 0;
@@ -97,7 +97,8 @@ static bool is_coming(pid_t witness, int number)
 		if (sscanf(line, "State: %c", &state) != 1 &&
 		    sscanf(line, "ShdPnd: %llx", &pending) == 1)
 			break;
-	return state == 'R' || pending >> (number - 1) & 1;
+	*ret_is_running = state == 'R';
+	return pending >> (number - 1) & 1;
 }
 
 static bool is_witnessed(struct mr_signals *signals, int number)
@@ -112,15 +113,15 @@ static bool is_witnessed(struct mr_signals *signals, int number)
  * busy machine it takes a while until the witness runs. */
 static bool was_sent_to_group(struct mr_signals *signals, int number)
 {
-	bool coming = false;
+	bool pending = false, is_running = false;
 	for (int i = 0, quiet = 0; i < LONGEST_WAITS && quiet < WITNESS_WAITS; i++) {
 		if (is_witnessed(signals, number))
 			return true;
-		coming = is_coming(signals->witness, number);
-		quiet += !coming;
+		pending = is_pending(signals->witness, number, &is_running);
+		quiet += !pending && !is_running;
 		nanosleep(&(struct timespec){.tv_nsec = WITNESS_WAIT_NS}, NULL);
 	}
-	return is_witnessed(signals, number) || coming;
+	return is_witnessed(signals, number) || pending;
 }
 
 /* SIGXFSZ and SIGPIPE of a failed write, SIGXCPU of record's own work, and the witness's SIGCONT. */

@@ -74,8 +74,8 @@ void mr_watcher_wake(void)
 	if (atomic_load_explicit(&is_lost, memory_order_relaxed))
 		return;
 	atomic_store_explicit(&last_news_ns, now_ns(), memory_order_relaxed);
-	atomic_store_explicit(&seen_since_news, 0, memory_order_relaxed);
-	atomic_store_explicit(&watcher_level, LEVEL_NODES, memory_order_relaxed);
+	atomic_store_explicit(&seen_since_news, 0, memory_order_seq_cst);
+	atomic_store_explicit(&watcher_level, LEVEL_NODES, memory_order_seq_cst);
 }
 
 bool mr_watcher_is_lost(void)
@@ -284,12 +284,21 @@ void mr_watcher_end(uint64_t id)
 
 static bool is_quiet(void)
 {
-	uint32_t texts = atomic_load_explicit(&text_count, memory_order_relaxed);
-	uint32_t seen = atomic_fetch_add_explicit(&seen_since_news, 1, memory_order_relaxed);
+	uint32_t texts = mr_min(atomic_load_explicit(&text_count, memory_order_relaxed),
+				(uint32_t)TEXTS_MAX);
+	uint32_t seen = atomic_fetch_add_explicit(&seen_since_news, 1, memory_order_seq_cst);
 	int64_t news_ns = atomic_load_explicit(&last_news_ns, memory_order_relaxed);
 
 	return seen > QUIET_ROUNDS * texts + QUIET_LEAST ||
 	       now_ns() - news_ns > QUIET_SECONDS * INT64_C(1000000000);
+}
+
+/* Another thread may have news just now, and have found the watcher awake. */
+static void sleep_unless_news(void)
+{
+	atomic_store_explicit(&watcher_level, LEVEL_OFF, memory_order_seq_cst);
+	if (!is_quiet() && !mr_watcher_is_lost())
+		atomic_store_explicit(&watcher_level, LEVEL_NODES, memory_order_seq_cst);
 }
 
 /* It is looked at first: it may be news, after a long time in which TensorFlow prepared the function. */
@@ -301,7 +310,7 @@ uint64_t mr_watcher_begin(struct activity *const *activity)
 		errno = saved_errno;
 	}
 	if (is_quiet())
-		atomic_store_explicit(&watcher_level, LEVEL_OFF, memory_order_relaxed);
+		sleep_unless_news();
 	return 1;
 }
 
