@@ -77,16 +77,16 @@ class Hostile(LiveTest):
         for _ in range(ATTEMPTS):
             output = self.run_both(*command, **keywords)
             lost = lost_events(self.trace)
+            emitted = sum(int(number) for number in re.findall(r"^emitted (\d+)$", output, re.M))
+            if emitted == 0:
+                emitted = int(pathlib.Path(self.path("emitted")).read_text())
+            events = dump(self.trace)
+            self.assertGreater(emitted, 0)
+            self.assertEqual(count(events, "node_instant") + lost, emitted)
             if may_lose or lost == 0:
                 break
             shutil.rmtree(self.trace)  # a recorder that is kept from running has not room for everything
         self.assertTrue(may_lose or lost == 0, lost)
-        emitted = sum(int(number) for number in re.findall(r"^emitted (\d+)$", output, re.M))
-        if emitted == 0:
-            emitted = int(pathlib.Path(self.path("emitted")).read_text())
-        events = dump(self.trace)
-        self.assertGreater(emitted, 0)
-        self.assertEqual(count(events, "node_instant") + lost, emitted)
         return events
 
     def write(self, name, text):

@@ -19,9 +19,11 @@ def look():
     for tid in set(map(int, os.listdir("/proc/self/task"))) - {threading.get_native_id()}:
         try:
             with open(f"/proc/self/task/{tid}/status") as file:
-                found[tid] = STATUS.search(file.read()).groups()
+                status = STATUS.search(file.read())
         except OSError:
             continue  # it has ended
+        if status:
+            found[tid] = status.groups()
     return found
 
 
