@@ -117,7 +117,7 @@ class Newest(LiveTest):
         window = json.loads(run(MILLRACE, "report", "--json", trace).stdout)["window"]
         first = info(trace)["first_ns"]
         self.assertGreater(window["first_ns"], first)
-        self.assertLess(window["last_ns"] - window["first_ns"], (kept_s + 0.01) * NS)
+        self.assertLess(window["last_ns"] - window["first_ns"], (kept_s + 0.06) * NS)  # it is said in tenths
 
     def test_max_size(self):
         result = self.record(program("load"), "2", "12000", "50000", options=["--max-size", "512K"])
