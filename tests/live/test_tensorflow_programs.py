@@ -43,12 +43,14 @@ class Programs(TracedTest):
         self.assertEqual([(row["step"], row["count"]) for row in steps], [(i, 1) for i in range(12)])
 
     def test_compiled(self):
-        """A function that XLA compiles is executed once a call, and health says that its operations are not seen."""
+        """A function that XLA compiles is executed once a call, and health says that its operations are not seen. With
+        2.15 XLA tells nothing of what it made, by which that is known."""
         trace = self.trace("compiled")
         calls = [row for row in self.executions(trace) if "squared" in row[1]]
         self.assertEqual([(graph, count) for graph, _, _, _, count in calls], [("eager", 11)])
         told = " ".join(run(MILLRACE, "report", trace).stdout.split())
-        self.assertIn("Functions that XLA has compiled were executed", told)
+        is_told = tuple(map(int, VERSION.split("."))) >= (2, 18)
+        self.assertEqual("Functions that XLA has compiled were executed" in told, is_told, told)
 
     def test_control_flow(self):
         names = " ".join(node for _, node, _, _, _ in self.executions(self.trace("control_flow")))
