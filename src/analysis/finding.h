@@ -49,8 +49,7 @@ enum mr_column_flags {
 	MR_COLUMN_BAR = 1 << 5,       /* of permille: texts draw it, too */
 	MR_COLUMN_TELLING = 1 << 6,   /* in texts even if it is the same in all rows */
 	MR_COLUMN_PATH = 1 << 7,      /* of text: long and alike; spare ones make room for it */
-	MR_COLUMN_REPEATS =
-		1 << 8, /* left out of a text where all rows shown read as the column before */
+	MR_COLUMN_REPEATS = 1 << 8,   /* left out of a text that shows the column before twice */
 };
 
 struct mr_finding_column {

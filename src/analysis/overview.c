@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Where the time went, on half a page: how much of it lies outside the steps, what the devices did, what the end of the
- * run waited for, and the three largest causes. Everything is taken from the findings that are there already; this one is put before them.
+ * run waited for, and the three largest causes. Everything is taken from the findings that are there already; this one is
+ * put before them.
  */
 #include "analysis/analysis.h"
 

@@ -90,8 +90,8 @@ static int64_t clamp(int64_t ns, struct mr_window window)
 	return mr_max(window.first_ns, mr_min(ns, window.last_ns));
 }
 
-/* The times of the steps in their order, as far as they lie in the window (in a damaged trace one may begin before it), and
- * how long at least one of them was going on: steps of several threads overlap. NULL without memory. */
+/* The times of the steps in their order, as far as they lie in the window (in a damaged trace one may begin before it),
+ * and how long at least one of them was going on: steps of several threads overlap. NULL without memory. */
 static struct mr_window *sort_steps(const struct mr_step_list *list, struct mr_window window,
 				    int64_t *ret_going_on_ns, int64_t *ret_last_ns)
 {

@@ -85,8 +85,8 @@ void mr_signals_restore(const struct mr_signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->original, NULL);
 }
 
-/* Has the witness got the signal without having come to look at it? If it runs, or is kept from running, it may have it in
- * its hands, uncounted: it does nothing else. */
+/* Has the witness got the signal without having come to look at it? If it runs, or is kept from running, it may have it
+ * in its hands, uncounted: it does nothing else. */
 static bool is_pending(pid_t witness, int number, bool *ret_is_running)
 {
 	char path[64], line[256], state = 'S';

@@ -91,8 +91,8 @@ static inline struct mr_window mr_model_window(const struct mr_model *model)
 	return (struct mr_window){model->survey->first_ns, model->survey->last_ns};
 }
 
-/* Of the whole trace the part in which levels were on (--delay, --duration, --steps) and that was kept (--last, --max-size);
- * perhaps empty. */
+/* Of the whole trace the part in which levels were on (--delay, --duration, --steps) and that was kept (--last,
+ * --max-size); perhaps empty. */
 struct mr_window mr_model_recorded(const struct mr_model *model);
 
 /* Another tool has made the trace: how exact its times are is not known. */
