@@ -11,6 +11,7 @@
 #include "cmd/progress_line.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_argument.h"
+#include "load/load.h"
 #include "report/report.h"
 
 enum {

@@ -11,6 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/progress_line.h"
 #include "cmd/trace_argument.h"
+#include "load/load.h"
 #include "query/describe.h"
 
 static struct {

@@ -16,6 +16,7 @@
 #include "base/quote.h"
 #include "cmd/command.h"
 #include "launch/session.h"
+#include "load/load.h"
 #include "record/arena.h"
 
 enum {

@@ -3,7 +3,7 @@
 
 #include "base/pages.h"
 #include "base/sort.h"
-#include "model/runtime.h"
+#include "model/memory_accounts.h"
 
 struct share_key {
 	uint32_t node;

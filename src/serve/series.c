@@ -5,7 +5,7 @@
 
 #include "base/pages.h"
 #include "base/sort.h"
-#include "model/runtime.h"
+#include "model/memory_accounts.h"
 
 /* What a series is of. Without padding. */
 struct key {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/macros.h"
-#include "model/model.h"
+#include "load/load.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -18,16 +18,17 @@ BELOW = {
     "kernel": ["record"],
     "launch": ["hook", "kernel"],
     "trace": ["schema"],
-    "import": ["trace"],
-    "clock": ["import"],
+    "clock": ["trace"],
     "model": ["clock"],
+    "import": ["trace"],
+    "load": ["model", "import"],
     "analysis": ["model"],
     "report": ["analysis"],
     "export": ["analysis"],
     "layout": ["base"],
-    "serve": ["query", "layout"],
+    "serve": ["load", "query", "layout"],
     "query": ["report"],
-    "cmd": ["query", "report", "export", "serve", "launch"],
+    "cmd": ["load", "query", "report", "export", "serve", "launch"],
 }
 # These run inside traced programs: of base, only what has no code of its own.
 IN_PROCESS = {"record", "hook"}

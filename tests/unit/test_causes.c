@@ -15,6 +15,7 @@
 #include "analysis/idle.h"
 #include "analysis/waiting.h"
 #include "base/error.h"
+#include "load/load.h"
 #include "trace_writer.h"
 
 enum {

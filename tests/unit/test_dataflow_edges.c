@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "hand_model.h"
-#include "model/dataflow.h"
+#include "load/tensorflow/dataflow.h"
 
 #define LOCAL  "/job:localhost/replica:0/task:0/device:CPU:0"
 #define WORKER "/job:worker/replica:0/task:1/device:CPU:0"

@@ -18,7 +18,8 @@
 #include "ask_json.h"
 #include "finding_lookup.h"
 #include "hand_model.h"
-#include "model/runtime.h"
+#include "load/memory.h"
+#include "model/memory_accounts.h"
 #include "serve/live_set.h"
 
 static const struct mr_memory_row rows[] = {

@@ -18,7 +18,7 @@
 
 #include "base/macros.h"
 #include "hand_model.h"
-#include "model/dataflow.h"
+#include "load/tensorflow/dataflow.h"
 
 enum { /* nodes, as they are made */
 	SENDER = 1,

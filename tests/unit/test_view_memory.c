@@ -12,7 +12,8 @@
 
 #include "ask_json.h"
 #include "hand_model.h"
-#include "model/runtime.h"
+#include "load/memory.h"
+#include "model/memory_accounts.h"
 #include "serve/live_set.h"
 #include "trace_writer.h"
 

@@ -10,7 +10,8 @@
 
 #include "ask_json.h"
 #include "hand_view.h"
-#include "model/dataflow.h"
+#include "load/messages.h"
+#include "load/tensorflow/dataflow.h"
 #include "serve/arrows.h"
 
 /* How many arrows of a slice lead so. */
