@@ -4,201 +4,24 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "import/import.h"
+#include "load/annotations.h"
 #include "load/kernel.h"
-#include "load/loader.h"
 #include "load/memory.h"
 #include "load/messages.h"
+#include "load/passes.h"
 #include "load/runtime.h"
-#include "load/tensorflow/dataflow.h"
 #include "model/index.h"
 #include "model/kernel_link.h"
 
-static uint32_t find_node(struct mr_loader *loader, uint32_t id)
-{
-	uint32_t node = mr_loader_find(loader, MR_ID_node, id);
-
-	loader->model->anomalies.undefined += node == 0;
-	return node;
-}
-
-/* ---- one event to one row ----------------------------------------------------------------------- */
-
-static int add_execution(struct mr_loader *loader, struct mr_span span, uint32_t node,
-			 uint32_t step, uint8_t flags)
-{
-	return mr_node_executions_append(
-		&loader->model->node_executions,
-		(struct mr_node_executions_row){.track = loader->track,
-						.start_ns = span.start_ns,
-						.duration_ns = span.duration_ns,
-						.node = find_node(loader, node),
-						.step = step,
-						.asked_ns = MR_NO_TIME,
-						.done_ns = MR_NO_TIME,
-						.flags = flags});
-}
-
-static int add_execution_at(struct mr_loader *loader, const struct mr_event_node_interval_at *at)
-{
-	const struct mr_survey *survey = loader->model->survey;
-	uint32_t clock = mr_definition_find_clock(&survey->definitions, loader->process, at->clock);
-	const struct mr_clock_map *map = mr_clocks_find(survey->clocks, clock);
-
-	if (!map) {
-		loader->model->anomalies.unplaced++;
-		return 0;
-	}
-	struct mr_span span = mr_loader_span(loader, mr_clock_to_ns(map, at->start),
-					     mr_clock_to_ns(map, at->end));
-	return add_execution(loader, span, at->node, at->step, 0);
-}
-
-static int add_instant(struct mr_loader *loader, const struct mr_event *event)
-{
-	const struct mr_event_node_instant *instant = event->payload;
-
-	return mr_node_instants_append(
-		&loader->model->node_instants,
-		(struct mr_node_instants_row){.track = loader->track,
-					      .start_ns = mr_loader_to_ns(loader, event->ticks),
-					      .node = find_node(loader, instant->node),
-					      .step = instant->step});
-}
-
-static int add_step(struct mr_loader *loader, struct mr_span span, uint64_t step, uint8_t flags)
-{
-	return mr_steps_append(&loader->model->steps,
-			       (struct mr_steps_row){.track = loader->track,
-						     .start_ns = span.start_ns,
-						     .duration_ns = span.duration_ns,
-						     .step = step,
-						     .flags = flags});
-}
-
-static int add_unfinished(struct mr_loader *loader, const struct mr_event *event)
-{
-	const struct mr_event_interval_unfinished *open = event->payload;
-	struct mr_span span = mr_loader_span(loader, mr_loader_to_ns(loader, open->start),
-					     mr_loader_to_ns(loader, event->ticks));
-
-	loader->model->anomalies.unfinished++;
-	switch (open->event) {
-	case MR_EVENT_node_interval:
-		return add_execution(loader, span, open->what, (uint32_t)open->step,
-				     MR_ROW_UNFINISHED);
-	case MR_EVENT_step_interval:
-		return add_step(loader, span, open->step, MR_ROW_UNFINISHED);
-	case MR_EVENT_runtime_call:
-		return mr_runtime_add_unfinished_call(loader, span, open->what, open->step);
-	}
-	return 0;
-}
-
-static int add_counter(struct mr_loader *loader, const struct mr_event *event)
-{
-	const struct mr_event_counter *counter = event->payload;
-
-	return mr_counters_append(
-		&loader->model->counters,
-		(struct mr_counters_row){
-			.track = loader->track,
-			.start_ns = mr_loader_to_ns(loader, event->ticks),
-			.name = mr_loader_find(loader, MR_ID_string, counter->name),
-			.value = counter->value});
-}
-
-static int add_allocation(struct mr_loader *loader, const struct mr_event *event)
-{
-	const struct mr_event_memory_allocate *memory = event->payload;
-
-	return mr_memory_append(
-		&loader->model->memory,
-		(struct mr_memory_row){
-			.track = loader->track,
-			.start_ns = mr_loader_to_ns(loader, event->ticks),
-			.device = mr_loader_find(loader, MR_ID_device, memory->device),
-			.allocator = mr_loader_find(loader, MR_ID_string, memory->allocator),
-			.node = mr_loader_find(loader, MR_ID_node, memory->node),
-			.address = memory->address,
-			.bytes = memory->bytes});
-}
-
-static int add_free(struct mr_loader *loader, const struct mr_event *event)
-{
-	const struct mr_event_memory_free *memory = event->payload;
-
-	return mr_memory_append(
-		&loader->model->memory,
-		(struct mr_memory_row){
-			.track = loader->track,
-			.start_ns = mr_loader_to_ns(loader, event->ticks),
-			.device = mr_loader_find(loader, MR_ID_device, memory->device),
-			.allocator = mr_loader_find(loader, MR_ID_string, memory->allocator),
-			.address = memory->address,
-			.bytes = memory->bytes,
-			.is_free = true});
-}
-
-/* message_send and message_receive have the same fields. */
-static int add_message(struct mr_loader *loader, const struct mr_event *event, bool is_receive)
-{
-	const struct mr_event_message_send *message = event->payload;
-
-	return mr_messages_append(
-		&loader->model->messages,
-		(struct mr_messages_row){
-			.track = loader->track,
-			.start_ns = mr_loader_to_ns(loader, event->ticks),
-			.channel = mr_loader_find(loader, MR_ID_string, message->channel),
-			.key = message->key,
-			.execution = MR_NO_ROW,
-			.peer = MR_NO_ROW,
-			.bytes = message->bytes,
-			.is_receive = is_receive});
-}
-
-_Static_assert(sizeof(struct mr_event_message_send) == sizeof(struct mr_event_message_receive),
-	       "add_message() reads both");
+/* ---- rows --------------------------------------------------------------------------------------- */
 
 static int add_row(struct mr_loader *loader, const struct mr_event *event)
 {
-	switch (event->desc->id) {
-	case MR_EVENT_node_interval: {
-		const struct mr_event_node_interval *interval = event->payload;
-		uint64_t ticks = mr_u48_value(interval->duration_ticks);
-
-		return add_execution(loader, mr_loader_span_before(loader, event->ticks, ticks),
-				     interval->node, interval->step, 0);
-	}
-	case MR_EVENT_node_interval_at:
-		return add_execution_at(loader, event->payload);
-	case MR_EVENT_node_instant:
-		return add_instant(loader, event);
-	case MR_EVENT_step_interval: {
-		const struct mr_event_step_interval *step = event->payload;
-
-		return add_step(loader,
-				mr_loader_span_before(loader, event->ticks, step->duration_ticks),
-				step->step, 0);
-	}
-	case MR_EVENT_interval_unfinished:
-		return add_unfinished(loader, event);
-	case MR_EVENT_memory_allocate:
-		return add_allocation(loader, event);
-	case MR_EVENT_memory_free:
-		return add_free(loader, event);
-	case MR_EVENT_message_send:
-		return add_message(loader, event, false);
-	case MR_EVENT_message_receive:
-		return add_message(loader, event, true);
-	case MR_EVENT_counter:
-		return add_counter(loader, event);
-	}
-	return event->desc->level == MR_LEVEL_dataflow ? mr_dataflow_add(loader, event)
-						       : mr_runtime_add(loader, event);
+	if (loader->frameworks.of_event[event->desc->id])
+		return mr_frameworks_add(&loader->frameworks, loader, event);
+	return event->desc->level == MR_LEVEL_runtime ? mr_runtime_add(loader, event)
+						      : mr_annotations_add(loader, event);
 }
-
-/* ---- all streams -------------------------------------------------------------------------------- */
 
 static int load_stream(struct mr_loader *loader, const struct mr_trace_stream *stream)
 {
@@ -242,23 +65,22 @@ static int reserve(struct mr_model *model)
 	return result;
 }
 
-static int fill(struct mr_model *model)
+static int read_events(struct mr_loader *loader)
 {
-	struct mr_loader loader = {.model = model};
-	int result = reserve(model);
+	const struct mr_trace *trace = loader->model->trace;
+	int result = reserve(loader->model);
 
-	for (uint32_t i = 0; result == 0 && i < model->trace->stream_count; i++)
-		if (model->trace->streams[i].kind == MR_PACKET_EVENTS &&
-		    model->trace->streams[i].stream_class == MR_STREAM_USER)
-			result = load_stream(&loader, &model->trace->streams[i]);
-	if (result == 0)
-		result = mr_dataflow_join(&loader);
-	mr_dataflow_free(&loader.dataflow);
+	mr_progress_begin("reading the events", trace->event_bytes);
+	for (uint32_t i = 0; result == 0 && i < trace->stream_count; i++)
+		if (trace->streams[i].kind == MR_PACKET_EVENTS &&
+		    trace->streams[i].stream_class == MR_STREAM_USER)
+			result = load_stream(loader, &trace->streams[i]);
 	return result;
 }
 
-static int sort(struct mr_model *model)
+static int sort(struct mr_loader *loader)
 {
+	struct mr_model *model = loader->model;
 	uint32_t track_count = (uint32_t)model->survey->tracks.count;
 	int result = 0;
 
@@ -288,36 +110,84 @@ static int open_trace(const char *path, struct mr_model **ret_model)
 	return result;
 }
 
+/* ---- passes ------------------------------------------------------------------------------------- */
+
+static int join_frameworks(struct mr_loader *loader)
+{
+	return mr_frameworks_run(&loader->frameworks, MR_FRAMEWORK_JOIN);
+}
+
+static int place_memory(struct mr_loader *loader)
+{
+	return mr_frameworks_run(&loader->frameworks, MR_FRAMEWORK_PLACE_MEMORY);
+}
+
+static int link_frameworks(struct mr_loader *loader)
+{
+	return mr_frameworks_run(&loader->frameworks, MR_FRAMEWORK_LINK);
+}
+
+static int join_runtime(struct mr_loader *loader)
+{
+	mr_progress_begin("sorting and joining", 0);
+	return mr_runtime_join(loader->model);
+}
+
+/* Passes that need nothing but the model. */
+#define OF_MODEL(pass, function)                  \
+	static int pass(struct mr_loader *loader) \
+	{                                         \
+		return function(loader->model);   \
+	}
+OF_MODEL(read_kernel, mr_kernel_level_load)
+OF_MODEL(join_memory, mr_memory_join)
+OF_MODEL(nest, mr_model_nest)
+OF_MODEL(link_memory, mr_memory_link)
+OF_MODEL(link_messages, mr_messages_link)
+OF_MODEL(link_executions, mr_runtime_link_executions)
+OF_MODEL(link_waits, mr_runtime_link_waits)
+OF_MODEL(link_kernel, mr_kernel_level_link)
+OF_MODEL(check_constraints, mr_constraints_check)
+#undef OF_MODEL
+
+#define PASS(function, needs, gives)              \
+	{                                         \
+#function, function, needs, gives \
+	}
+#define HAS(what) MR_LOADED_##what
+const struct mr_pass mr_load_passes[] = {
+	/* clang-format off */
+	PASS(read_events,       0,                              HAS(ROWS)),
+	PASS(join_frameworks,   HAS(ROWS),                      HAS(NODES)),
+	PASS(read_kernel,       HAS(ROWS),                      HAS(KERNEL_ROWS)),
+	PASS(join_runtime,      HAS(ROWS),                      HAS(LAUNCHES)),
+	PASS(sort,              HAS(NODES) | HAS(KERNEL_ROWS) | HAS(LAUNCHES),
+								HAS(ORDER)),
+	PASS(place_memory,      HAS(ORDER),                     HAS(PLACES)),
+	PASS(join_memory,       HAS(PLACES),                    HAS(LIVE_BYTES)),
+	PASS(nest,              HAS(ORDER),                     HAS(PARENTS)),
+	PASS(link_memory,       HAS(PARENTS),                   0),
+	PASS(link_messages,     HAS(ORDER),                     HAS(PEERS)),
+	PASS(link_waits,        HAS(ORDER) | HAS(LAUNCHES),     HAS(WAITS)),
+	PASS(link_executions,   HAS(PARENTS) | HAS(LAUNCHES),   HAS(EXECUTIONS)),
+	PASS(link_frameworks,   HAS(EXECUTIONS) | HAS(PEERS),   0),
+	PASS(link_kernel,       HAS(ORDER),                     0),
+	PASS(check_constraints, HAS(WAITS),                     0),
+	/* clang-format on */
+};
+#undef PASS
+#undef HAS
+const uint32_t mr_load_pass_count = mr_countof(mr_load_passes);
+
 static int load_rows(struct mr_model *model)
 {
-	mr_progress_begin("reading the events", model->trace->event_bytes);
-	int result = fill(model);
+	struct mr_loader loader = {.model = model};
+	int result = mr_frameworks_start(&loader.frameworks, mr_known_frameworks,
+					 mr_known_framework_count);
 
 	if (result == 0)
-		result = mr_kernel_level_load(model);
-	mr_progress_begin("sorting and joining", 0);
-	if (result == 0)
-		result = mr_runtime_join(model);
-	if (result == 0)
-		result = sort(model);
-	if (result == 0) {
-		mr_dataflow_place_memory(model);
-		result = mr_memory_join(model);
-	}
-	if (result == 0)
-		result = mr_model_nest(model);
-	if (result == 0)
-		result = mr_dataflow_link_memory(model);
-	if (result == 0)
-		result = mr_messages_link(model);
-	if (result == 0)
-		result = mr_runtime_link_waits(model);
-	if (result == 0)
-		result = mr_dataflow_link_copies(model);
-	if (result == 0)
-		result = mr_kernel_level_link(model);
-	if (result == 0)
-		result = mr_constraints_check(model);
+		result = mr_passes_run(&loader, mr_load_passes, mr_load_pass_count);
+	mr_frameworks_end(&loader.frameworks);
 	return result;
 }
 

@@ -4,6 +4,7 @@
 #include "base/pages.h"
 #include "base/sort.h"
 #include "model/memory_accounts.h"
+#include "model/nesting.h"
 
 struct piece {
 	uint64_t bytes; /* its size */
@@ -121,5 +122,32 @@ int mr_memory_join(struct mr_model *model)
 	int result = enter_all(&ledger, order, count);
 	mr_strings_free(&ledger.keys);
 	mr_vec_free(&ledger.pieces);
+	return result;
+}
+
+/* ---- what for --------------------------------------------------------------------------------------- */
+
+int mr_memory_link(struct mr_model *model)
+{
+	struct mr_memory *memory = &model->memory;
+	const struct mr_node_executions *executions = &model->node_executions;
+	const struct mr_nesting outer = {executions->start_ns, executions->duration_ns, NULL, NULL,
+					 NULL};
+	mr_auto(free) int64_t *no_time = calloc(memory->table.count + 1, sizeof *no_time);
+	mr_auto(free) uint32_t *around = malloc((memory->table.count + 1) * sizeof *around);
+	const struct mr_nesting inner = {memory->start_ns, no_time, NULL, NULL, NULL};
+	int result = no_time && around ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < model->survey->tracks.count; i++) {
+		const uint32_t *rows = &memory->table.first_of_track[i];
+		const uint32_t *of_track = &executions->table.first_of_track[i];
+
+		result = mr_nest_in(&outer, of_track[0], of_track[1], &inner, rows[0], rows[1],
+				    around);
+		for (uint32_t row = rows[0]; result == 0 && row < rows[1]; row++)
+			if (memory->teller[row] == MR_MEMORY_FRAMEWORK && memory->node[row] == 0 &&
+			    around[row] != MR_NO_ROW)
+				memory->node[row] = executions->node[around[row]];
+	}
 	return result;
 }

@@ -10,4 +10,7 @@
 /* When all tables are sorted: finds what each free gives back, and the bytes that are live. */
 int mr_memory_join(struct mr_model *model);
 
+/* When executions are nested: what a framework's memory was allocated for, the node around it on its thread. -ENOMEM. */
+int mr_memory_link(struct mr_model *model);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What calls and device operations waited for: calls.awaited and device_operations.after, as doc/causes.md
- * defines them; and calls.execution. Whatever the trace says, this takes O(n log n).
+ * defines them. Whatever the trace says, this takes O(n log n).
  *
  *     thread    ├ launch 1 ┤ ├ launch 2 ┤ ├───── synchronise ─────┤     awaited: of the operations that were
  *     device          ├─── 1 ───┤├──────── 2 ────────┤                  launched before the call began and
@@ -335,7 +335,7 @@ static int link_waits(struct mr_waits *waits)
 	return result < 0 ? result : mr_await_scopes(waits, false);
 }
 
-static int link_executions(struct mr_model *model)
+int mr_runtime_link_executions(struct mr_model *model)
 {
 	const struct mr_node_executions *executions = &model->node_executions;
 	const struct mr_calls *calls = &model->calls;
@@ -366,7 +366,5 @@ int mr_runtime_link_waits(struct mr_model *model)
 	if (!bounds_ns || !last_of_call || !listed || !listed_for)
 		return -ENOMEM;
 	int result = mark_waiting_calls(model);
-	if (result == 0)
-		result = link_waits(&waits);
-	return result < 0 ? result : link_executions(model);
+	return result < 0 ? result : link_waits(&waits);
 }

@@ -35,7 +35,6 @@ enum mr_row_flags {
 	MR_ROW_BLOCKED = 1 << 3,  /* of a system call only the part in which it blocked is known */
 	MR_ROW_VIOLATED = 1 << 4, /* a device operation at impossible times (constraints.h) */
 	MR_ROW_CUT = 1 << 5,      /* reaches out of the window (window.h) */
-	MR_ROW_UNPLACED = 1 << 6, /* while loading: the node is not known yet (dataflow.h) */
 	MR_ROW_ASYNCHRONOUS = 1 << 7, /* whoever asked for it did not wait for it; see done_ns */
 };
 
@@ -282,6 +281,9 @@ int mr_table_reserve(struct mr_table *table, uint64_t wanted);
 
 /* Puts the rows in order. After -ENOMEM the table is good only for mr_table_free(). */
 int mr_table_sort(struct mr_table *table, uint32_t track_count);
+
+/* Likewise, together with values that the caller keeps beside the rows, one for each. */
+int mr_table_sort_with(struct mr_table *table, uint32_t track_count, uint32_t *beside);
 
 /* Takes out the rows that are marked; the others stay in order. -ENOMEM. */
 int mr_table_drop(struct mr_table *table, const bool *is_dropped, uint32_t track_count);

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "hand_model.h"
-#include "load/tensorflow/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 
 static struct mr_model *model;
 
@@ -42,10 +42,11 @@ static void scope(uint32_t thread, int64_t start_ns, const char *name)
 static void find_steps(void)
 {
 	struct mr_loader loader = {.model = model};
+	struct mr_tensorflow tensorflow = {.loader = &loader, .model = model};
 
 	assert_int_equal(mr_table_sort(&model->scopes.table, (uint32_t)model->survey->tracks.count),
 			 0);
-	assert_int_equal(mr_dataflow_add_steps(&loader), 0);
+	assert_int_equal(mr_tensorflow_add_steps(&tensorflow), 0);
 }
 
 static void check(uint32_t row, uint32_t thread, int64_t start_ns, uint64_t number,

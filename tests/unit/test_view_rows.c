@@ -11,7 +11,7 @@
 #include "ask_json.h"
 #include "hand_view.h"
 #include "load/messages.h"
-#include "load/tensorflow/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 #include "serve/arrows.h"
 
 /* How many arrows of a slice lead so. */

@@ -9,7 +9,7 @@
  * run of all that it does, has no part in it. So a run that no scope has is one of those, and the operation is the one
  * of that name in which the collective lies.
  */
-#include "load/tensorflow/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct caller {
 };
 
 struct finder {
-	struct mr_loader *loader;
+	struct mr_tensorflow *tensorflow;
 	struct mr_strings runs;  /* struct run_key: of collectives of no function that is known */
 	mr_vec(bool) has_scope;  /* by run */
 	struct mr_strings names; /* struct name_key, of the same collectives */
@@ -42,16 +42,15 @@ struct finder {
 
 static uint32_t process_of(const struct finder *finder, uint32_t track)
 {
-	return finder->loader->model->survey->tracks.items[track].process;
+	return finder->tensorflow->model->survey->tracks.items[track].process;
 }
 
-/* Until it is found the node of a collective is only its name. */
 static int note_collective(struct finder *finder, const struct mr_runs *runs, uint32_t row)
 {
-	const struct mr_collectives *collectives = &finder->loader->model->collectives;
+	const struct mr_collectives *collectives = &finder->tensorflow->model->collectives;
 	uint32_t process = process_of(finder, collectives->track[row]);
 	const struct run_key run = {collectives->run[row], process};
-	const struct name_key name = {process, collectives->node[row]};
+	const struct name_key name = {process, finder->tensorflow->collectives.items[row]};
 	uint32_t number;
 
 	if (mr_runs_find(runs, process, run.run))
@@ -64,7 +63,7 @@ static int note_collective(struct finder *finder, const struct mr_runs *runs, ui
 
 static void note_scopes(struct finder *finder)
 {
-	const struct mr_scopes *scopes = &finder->loader->model->scopes;
+	const struct mr_scopes *scopes = &finder->tensorflow->model->scopes;
 	uint32_t number;
 
 	for (uint32_t row = 0; row < scopes->table.count; row++) {
@@ -78,7 +77,7 @@ static void note_scopes(struct finder *finder)
 
 static bool is_eager(const struct finder *finder, const struct mr_node *node)
 {
-	const struct mr_model *model = finder->loader->model;
+	const struct mr_model *model = finder->tensorflow->model;
 	const struct mr_graph *graph = &model->survey->definitions.graphs.items[node->graph];
 
 	return strcmp(mr_model_text(model, graph->name), MR_EAGER_GRAPH) == 0;
@@ -95,7 +94,7 @@ static int compare(const void *left, const void *right)
 
 static int note_callers(struct finder *finder)
 {
-	const struct mr_model *model = finder->loader->model;
+	const struct mr_model *model = finder->tensorflow->model;
 	const struct mr_node_executions *executions = &model->node_executions;
 	int result = 0;
 
@@ -119,10 +118,10 @@ static int note_callers(struct finder *finder)
 /* The last that began before the collective, if it lasted as long; else NULL. */
 static const struct caller *find_caller(const struct finder *finder, uint32_t row)
 {
-	const struct mr_collectives *collectives = &finder->loader->model->collectives;
+	const struct mr_collectives *collectives = &finder->tensorflow->model->collectives;
 	uint32_t process = process_of(finder, collectives->track[row]);
 	const struct run_key run = {collectives->run[row], process};
-	const struct name_key name = {process, collectives->node[row]};
+	const struct name_key name = {process, finder->tensorflow->collectives.items[row]};
 	struct caller wanted = {.start_ns = collectives->start_ns[row]};
 	size_t first = 0, end = finder->callers.count;
 	uint32_t number;
@@ -148,7 +147,7 @@ static const struct caller *find_caller(const struct finder *finder, uint32_t ro
 
 static int name_collective(struct finder *finder, const struct mr_runs *runs, uint32_t row)
 {
-	struct mr_collectives *collectives = &finder->loader->model->collectives;
+	struct mr_collectives *collectives = &finder->tensorflow->model->collectives;
 	const struct caller *caller = find_caller(finder, row);
 	uint32_t process = process_of(finder, collectives->track[row]);
 
@@ -156,15 +155,15 @@ static int name_collective(struct finder *finder, const struct mr_runs *runs, ui
 		collectives->node[row] = caller->node;
 		return 0;
 	}
-	return mr_dataflow_find_node(finder->loader, process,
-				     mr_runs_find(runs, process, collectives->run[row]),
-				     collectives->node[row], 0, &collectives->node[row]);
+	return mr_tensorflow_find_node(
+		finder->tensorflow, process, mr_runs_find(runs, process, collectives->run[row]),
+		finder->tensorflow->collectives.items[row], 0, &collectives->node[row]);
 }
 
-int mr_runs_name_collectives(struct mr_loader *loader, const struct mr_runs *runs)
+int mr_runs_name_collectives(struct mr_tensorflow *tensorflow, const struct mr_runs *runs)
 {
-	uint32_t count = loader->model->collectives.table.count;
-	struct finder finder = {.loader = loader};
+	uint32_t count = tensorflow->model->collectives.table.count;
+	struct finder finder = {.tensorflow = tensorflow};
 	int result = 0;
 
 	for (uint32_t row = 0; result == 0 && row < count; row++)

@@ -6,40 +6,38 @@
  *
  *     calling thread     ├ call: MatMul ── enqueued 0x70 ┤                          asked_ns: when the call began
  *     executor's thread                                     ├ run 0x70 ────┤        the row
- *
- * Until they are joined, rows of calls have MR_NO_ROW for a node, and the strings of name and device for a run.
  */
 #include <stdlib.h>
 
-#include "load/tensorflow/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 #include "model/nesting.h"
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
 
-int mr_eager_add_enqueued(struct mr_loader *loader, const struct mr_event *event)
+int mr_eager_add_enqueued(struct mr_tensorflow *tensorflow, const struct mr_event *event)
 {
 	const struct mr_event_eager_enqueue *enqueued = event->payload;
-	struct mr_dataflow *dataflow = &loader->dataflow;
-	const struct mr_eager_item item = {.item = enqueued->item,
-					   .process = loader->process,
-					   .track = loader->track,
-					   .start_ns = mr_loader_to_ns(loader, event->ticks),
-					   .run = MR_NO_ROW};
-	int result = mr_vec_push(&dataflow->untaken, (uint32_t)dataflow->enqueued.count);
+	const struct mr_eager_item item = {
+		.item = enqueued->item,
+		.process = tensorflow->loader->process,
+		.track = tensorflow->loader->track,
+		.start_ns = mr_loader_to_ns(tensorflow->loader, event->ticks),
+		.run = MR_NO_ROW};
+	int result = mr_vec_push(&tensorflow->untaken, (uint32_t)tensorflow->enqueued.count);
 
-	return result < 0 ? result : mr_vec_push(&dataflow->enqueued, item);
+	return result < 0 ? result : mr_vec_push(&tensorflow->enqueued, item);
 }
 
-int mr_eager_add_run(struct mr_loader *loader, const struct mr_event *event)
+int mr_eager_add_run(struct mr_tensorflow *tensorflow, const struct mr_event *event)
 {
 	const struct mr_event_eager_run *run = event->payload;
-	struct mr_span span =
-		mr_loader_span_before(loader, event->ticks, mr_u48_value(run->duration_ticks));
+	struct mr_span span = mr_loader_span_before(tensorflow->loader, event->ticks,
+						    mr_u48_value(run->duration_ticks));
 
-	return mr_vec_push(&loader->dataflow.runs,
+	return mr_vec_push(&tensorflow->runs,
 			   ((struct mr_eager_item){.item = run->item,
-						   .process = loader->process,
-						   .track = loader->track,
+						   .process = tensorflow->loader->process,
+						   .track = tensorflow->loader->track,
 						   .start_ns = span.start_ns,
 						   .duration_ns = span.duration_ns,
 						   .is_done = run->is_done == 1}));
@@ -47,16 +45,15 @@ int mr_eager_add_run(struct mr_loader *loader, const struct mr_event *event)
 
 /* What the call gave to an executor, told just before the call itself: first copies of its inputs, where it needs any,
  * then the operation. Calls inside of it have taken theirs. Index, or MR_NO_ROW. */
-static uint32_t take_enqueued(struct mr_loader *loader, struct mr_span call)
+static uint32_t take_enqueued(struct mr_tensorflow *tensorflow, struct mr_span call)
 {
-	struct mr_dataflow *dataflow = &loader->dataflow;
 	uint32_t operation = MR_NO_ROW;
 
-	for (; dataflow->untaken.count > 0; dataflow->untaken.count--) {
-		uint32_t last = dataflow->untaken.items[dataflow->untaken.count - 1];
-		const struct mr_eager_item *given = &dataflow->enqueued.items[last];
+	for (; tensorflow->untaken.count > 0; tensorflow->untaken.count--) {
+		uint32_t last = tensorflow->untaken.items[tensorflow->untaken.count - 1];
+		const struct mr_eager_item *given = &tensorflow->enqueued.items[last];
 
-		if (given->track != loader->track || given->start_ns < call.start_ns)
+		if (given->track != tensorflow->loader->track || given->start_ns < call.start_ns)
 			break;
 		if (operation == MR_NO_ROW)
 			operation = last;
@@ -64,32 +61,33 @@ static uint32_t take_enqueued(struct mr_loader *loader, struct mr_span call)
 	return operation;
 }
 
-int mr_eager_add(struct mr_loader *loader, const struct mr_event *event)
+int mr_eager_add(struct mr_tensorflow *tensorflow, const struct mr_event *event)
 {
 	const struct mr_event_eager_operation *operation = event->payload;
-	struct mr_span span = mr_loader_span_before(loader, event->ticks,
+	struct mr_span span = mr_loader_span_before(tensorflow->loader, event->ticks,
 						    mr_u48_value(operation->duration_ticks));
-	uint64_t name = mr_loader_find(loader, MR_ID_string, operation->name);
-	uint64_t device = mr_loader_find(loader, MR_ID_string, operation->device);
-
-	loader->dataflow.eager_count++;
-	return mr_node_executions_append(
-		&loader->model->node_executions,
-		(struct mr_node_executions_row){.track = loader->track,
+	const struct mr_eager_call call = {
+		.name = mr_loader_find(tensorflow->loader, MR_ID_string, operation->name),
+		.device = mr_loader_find(tensorflow->loader, MR_ID_string, operation->device),
+		.enqueued = take_enqueued(tensorflow, span)};
+	int result = mr_node_executions_append(
+		&tensorflow->model->node_executions,
+		(struct mr_node_executions_row){.track = tensorflow->loader->track,
 						.start_ns = span.start_ns,
 						.duration_ns = span.duration_ns,
-						.parent = take_enqueued(loader, span),
-						.node = MR_NO_ROW,
 						.step = MR_NO_STEP,
-						.run = device << 32 | name,
 						.asked_ns = MR_NO_TIME,
-						.done_ns = MR_NO_TIME,
-						.flags = MR_ROW_UNPLACED});
+						.done_ns = MR_NO_TIME});
+
+	if (result == 0)
+		result = mr_pending_add(tensorflow, MR_PENDING_CALL,
+					(uint32_t)tensorflow->calls.count);
+	return result < 0 ? result : mr_vec_push(&tensorflow->calls, call);
 }
 
-static bool is_call(const struct mr_node_executions *executions, uint32_t row)
+static bool is_call(const struct mr_tensorflow *tensorflow, uint32_t row)
 {
-	return (executions->flags[row] & MR_ROW_UNPLACED) && executions->node[row] == MR_NO_ROW;
+	return mr_pending_kind(tensorflow, row) == MR_PENDING_CALL;
 }
 
 static uint32_t process_of(const struct mr_model *model, uint32_t row)
@@ -139,54 +137,51 @@ static uint32_t find_only_device(const struct only_devices *devices, struct name
 	return devices->items.items[number].device;
 }
 
-static int find_devices(const struct mr_model *model, struct only_devices *devices)
+static int find_devices(const struct mr_tensorflow *tensorflow, struct only_devices *devices)
 {
-	const struct mr_node_executions *executions = &model->node_executions;
+	const struct mr_model *model = tensorflow->model;
 	int result = 0;
 
-	for (uint32_t row = 0; result == 0 && row < executions->table.count; row++) {
-		uint32_t device = (uint32_t)(executions->run[row] >> 32);
-
-		if (is_call(executions, row) && device)
+	for (uint32_t row = 0; result == 0 && row < model->node_executions.table.count; row++) {
+		if (!is_call(tensorflow, row))
+			continue;
+		const struct mr_eager_call *call = mr_pending_call(tensorflow, row);
+		if (call->device)
 			result = note_device(devices,
-					     (struct name_key){process_of(model, row),
-							       (uint32_t)executions->run[row]},
-					     device);
+					     (struct name_key){process_of(model, row), call->name},
+					     call->device);
 	}
 	return result;
 }
 
-/* Leaves run and flags as those of a row that is placed. */
-static int place_call(struct mr_loader *loader, const struct only_devices *devices, uint32_t row)
+static int place_call(struct mr_tensorflow *tensorflow, const struct only_devices *devices,
+		      uint32_t row)
 {
-	struct mr_node_executions *executions = &loader->model->node_executions;
-	const struct name_key key = {process_of(loader->model, row),
-				     (uint32_t)executions->run[row]};
-	uint32_t device = (uint32_t)(executions->run[row] >> 32);
+	const struct mr_eager_call *call = mr_pending_call(tensorflow, row);
+	const struct name_key key = {process_of(tensorflow->model, row), call->name};
+	uint32_t device = call->device ? call->device : find_only_device(devices, key);
 
-	if (!device)
-		device = find_only_device(devices, key);
-	executions->run[row] = 0;
-	executions->flags[row] &= (uint8_t)~MR_ROW_UNPLACED;
-	return mr_dataflow_find_eager(loader, key.process, key.name, device,
-				      &executions->node[row]);
+	mr_pending_settle(tensorflow, row);
+	return mr_tensorflow_find_eager(tensorflow, key.process, key.name, device,
+					&tensorflow->model->node_executions.node[row]);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
 /* A step that is a call of a function: told of inside of the call. */
-static void number_call_of_step(struct mr_model *model, uint32_t step, uint32_t row)
+static void number_call_of_step(struct mr_tensorflow *tensorflow, uint32_t step, uint32_t row)
 {
-	struct mr_node_executions *executions = &model->node_executions;
+	struct mr_model *model = tensorflow->model;
 
-	if (row == MR_NO_ROW || !is_call(executions, row) || !model->steps.function[step] ||
-	    model->steps.function[step] != (uint32_t)executions->run[row])
+	if (row == MR_NO_ROW || !is_call(tensorflow, row) || !model->steps.function[step] ||
+	    model->steps.function[step] != mr_pending_call(tensorflow, row)->name)
 		return;
-	executions->step[row] = mr_step_number(model, step);
+	model->node_executions.step[row] = mr_step_number(model, step);
 }
 
-static int number_calls_of_steps(struct mr_model *model)
+static int number_calls_of_steps(struct mr_tensorflow *tensorflow)
 {
+	const struct mr_model *model = tensorflow->model;
 	const struct mr_node_executions *executions = &model->node_executions;
 	const struct mr_steps *steps = &model->steps;
 	const struct mr_nesting outer = {executions->start_ns, executions->duration_ns, NULL, NULL,
@@ -204,15 +199,16 @@ static int number_calls_of_steps(struct mr_model *model)
 		result = mr_nest_in(&outer, rows[0], rows[1], &inner, of_track[0], of_track[1],
 				    around);
 		for (uint32_t step = of_track[0]; result == 0 && step < of_track[1]; step++)
-			number_call_of_step(model, step, around[step]);
+			number_call_of_step(tensorflow, step, around[step]);
 	}
 	return result;
 }
 
 /* By the thread that asked for them, wherever they are executed. */
-static int number_calls(struct mr_model *model)
+static int number_calls(struct mr_tensorflow *tensorflow)
 {
-	struct mr_node_executions *executions = &model->node_executions;
+	const struct mr_model *model = tensorflow->model;
+	const struct mr_node_executions *executions = &model->node_executions;
 	const struct mr_nesting rows = {executions->start_ns, executions->duration_ns, NULL, NULL,
 					NULL};
 
@@ -222,9 +218,9 @@ static int number_calls(struct mr_model *model)
 	if (!around)
 		return -ENOMEM;
 	for (uint32_t row = 0; row < executions->table.count; row++)
-		if (is_call(executions, row))
+		if (is_call(tensorflow, row))
 			executions->step[row] = mr_step_number(model, around[row]);
-	return number_calls_of_steps(model);
+	return number_calls_of_steps(tensorflow);
 }
 
 /* ---- asynchronous ones ------------------------------------------------------------------------------ */
@@ -253,7 +249,7 @@ static int compare_mentions(const void *left, const void *right)
 }
 
 /* A run is of what was given last at its address, unless that has been run already. */
-static void match_mentions(struct mr_dataflow *dataflow, const struct mention *mentions,
+static void match_mentions(struct mr_tensorflow *tensorflow, const struct mention *mentions,
 			   size_t count)
 {
 	const struct mention *given = NULL;
@@ -267,36 +263,35 @@ static void match_mentions(struct mr_dataflow *dataflow, const struct mention *m
 		}
 		if (given && given->item->item == mention->item->item &&
 		    given->item->process == mention->item->process)
-			dataflow->enqueued.items[given->index].run = mention->index;
+			tensorflow->enqueued.items[given->index].run = mention->index;
 		given = NULL;
 	}
 }
 
-static int match_runs(struct mr_dataflow *dataflow)
+static int match_runs(struct mr_tensorflow *tensorflow)
 {
-	size_t count = dataflow->enqueued.count + dataflow->runs.count;
+	size_t count = tensorflow->enqueued.count + tensorflow->runs.count;
 	mr_auto(free) struct mention *mentions = malloc((count + 1) * sizeof *mentions);
 
 	if (!mentions)
 		return -ENOMEM;
-	for (size_t i = 0; i < dataflow->enqueued.count; i++)
-		mentions[i] = (struct mention){&dataflow->enqueued.items[i], false, (uint32_t)i};
-	for (size_t i = 0; i < dataflow->runs.count; i++)
-		mentions[dataflow->enqueued.count + i] =
-			(struct mention){&dataflow->runs.items[i], true, (uint32_t)i};
+	for (size_t i = 0; i < tensorflow->enqueued.count; i++)
+		mentions[i] = (struct mention){&tensorflow->enqueued.items[i], false, (uint32_t)i};
+	for (size_t i = 0; i < tensorflow->runs.count; i++)
+		mentions[tensorflow->enqueued.count + i] =
+			(struct mention){&tensorflow->runs.items[i], true, (uint32_t)i};
 	qsort(mentions, count, sizeof *mentions, compare_mentions);
-	match_mentions(dataflow, mentions, count);
+	match_mentions(tensorflow, mentions, count);
 	return 0;
 }
 
-/* Puts the row where it was executed, as far as that is known. */
-static void move_call(struct mr_loader *loader, uint32_t row)
+/* Puts the row of a call that gave work to an executor where that was executed, as far as that is known. */
+static void move_call(struct mr_tensorflow *tensorflow, uint32_t row, uint32_t enqueued)
 {
-	struct mr_node_executions *executions = &loader->model->node_executions;
-	const struct mr_dataflow *dataflow = &loader->dataflow;
-	uint32_t run_index = dataflow->enqueued.items[executions->parent[row]].run;
+	struct mr_node_executions *executions = &tensorflow->model->node_executions;
+	uint32_t run_index = tensorflow->enqueued.items[enqueued].run;
 	const struct mr_eager_item *run =
-		run_index == MR_NO_ROW ? NULL : &dataflow->runs.items[run_index];
+		run_index == MR_NO_ROW ? NULL : &tensorflow->runs.items[run_index];
 
 	if (run && run->track == executions->track[row])
 		return; /* it was executed at once */
@@ -319,46 +314,45 @@ static int64_t end_of(const struct mr_node_executions *executions, uint32_t row)
 }
 
 /* Of functions that XLA has compiled TensorFlow's tracing tells as of operations: "f:f", inside of the call. */
-static bool is_told_again(const struct mr_loader *loader, uint32_t row, uint32_t call)
+static bool is_told_again(const struct mr_tensorflow *tensorflow, uint32_t row, uint32_t call)
 {
-	const struct mr_node_executions *executions = &loader->model->node_executions;
-	const struct mr_traceme *meaning = &loader->dataflow.meanings.items[executions->node[row]];
+	const struct mr_node_executions *executions = &tensorflow->model->node_executions;
+	const struct mr_traceme *meaning = mr_pending_operation(tensorflow, row);
 	const struct mr_node *node =
-		&loader->model->survey->definitions.nodes.items[executions->node[call]];
+		&tensorflow->model->survey->definitions.nodes.items[executions->node[call]];
 
 	return node->name == meaning->name && node->type == meaning->type &&
 	       end_of(executions, row) <= end_of(executions, call);
 }
 
-static bool can_be_told_again(const struct mr_loader *loader, uint32_t row)
+static bool can_be_told_again(const struct mr_tensorflow *tensorflow, uint32_t row)
 {
-	const struct mr_node_executions *executions = &loader->model->node_executions;
-
-	if (!(executions->flags[row] & MR_ROW_UNPLACED))
+	if (mr_pending_kind(tensorflow, row) != MR_PENDING_OPERATION)
 		return false;
-	const struct mr_traceme *meaning = &loader->dataflow.meanings.items[executions->node[row]];
+	const struct mr_traceme *meaning = mr_pending_operation(tensorflow, row);
 	return meaning->name == meaning->type;
 }
 
 /* Rows of one track. Adds to *count. */
-static int find_repetitions(struct mr_loader *loader, const uint32_t rows[2], bool *is_dropped,
-			    uint32_t *count)
+static int find_repetitions(struct mr_tensorflow *tensorflow, const uint32_t rows[2],
+			    bool *is_dropped, uint32_t *count)
 {
-	struct mr_node_executions *executions = &loader->model->node_executions;
+	struct mr_node_executions *executions = &tensorflow->model->node_executions;
 	mr_vec(uint32_t) open = {0}; /* calls that go on, the innermost last */
 	int result = 0;
 
 	for (uint32_t row = rows[0]; result == 0 && row < rows[1]; row++) {
-		bool is_placed = !(executions->flags[row] & MR_ROW_UNPLACED);
+		bool is_placed = mr_pending_kind(tensorflow, row) == MR_PENDING_NOTHING;
 
-		if (!is_placed && !can_be_told_again(loader, row))
+		if (!is_placed && !can_be_told_again(tensorflow, row))
 			continue;
 		while (open.count &&
 		       end_of(executions, open.items[open.count - 1]) <= executions->start_ns[row])
 			open.count--;
 		if (is_placed) {
 			result = mr_vec_push(&open, row);
-		} else if (open.count && is_told_again(loader, row, open.items[open.count - 1])) {
+		} else if (open.count &&
+			   is_told_again(tensorflow, row, open.items[open.count - 1])) {
 			uint32_t call = open.items[open.count - 1];
 
 			is_dropped[row] = true;
@@ -371,43 +365,44 @@ static int find_repetitions(struct mr_loader *loader, const uint32_t rows[2], bo
 	return result;
 }
 
-static int drop_repetitions(struct mr_loader *loader)
+static int drop_repetitions(struct mr_tensorflow *tensorflow)
 {
-	struct mr_table *table = &loader->model->node_executions.table;
-	uint32_t track_count = (uint32_t)loader->model->survey->tracks.count;
+	struct mr_table *table = &tensorflow->model->node_executions.table;
+	uint32_t track_count = (uint32_t)tensorflow->model->survey->tracks.count;
 	mr_auto(free) bool *is_dropped = calloc((size_t)table->count + 1, sizeof *is_dropped);
 	uint32_t count = 0;
 	int result = is_dropped ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; result == 0 && i < track_count; i++)
-		result = find_repetitions(loader, &table->first_of_track[i], is_dropped, &count);
-	return result == 0 && count ? mr_table_drop(table, is_dropped, track_count) : result;
+		result =
+			find_repetitions(tensorflow, &table->first_of_track[i], is_dropped, &count);
+	return result == 0 && count ? mr_pending_drop(tensorflow, is_dropped) : result;
 }
 
-int mr_eager_join(struct mr_loader *loader)
+int mr_eager_join(struct mr_tensorflow *tensorflow)
 {
-	struct mr_model *model = loader->model;
-	struct mr_node_executions *executions = &model->node_executions;
+	const struct mr_table *executions = &tensorflow->model->node_executions.table;
 	struct only_devices devices = {0};
 
-	if (loader->dataflow.eager_count == 0)
+	if (tensorflow->calls.count == 0)
 		return 0;
-	int result = number_calls(model);
+	int result = number_calls(tensorflow);
 	if (result == 0)
-		result = find_devices(model, &devices);
+		result = find_devices(tensorflow, &devices);
 	if (result == 0)
-		result = match_runs(&loader->dataflow);
-	for (uint32_t row = 0; result == 0 && row < executions->table.count; row++) {
-		if (!is_call(executions, row))
+		result = match_runs(tensorflow);
+	for (uint32_t row = 0; result == 0 && row < executions->count; row++) {
+		if (!is_call(tensorflow, row))
 			continue;
-		if (executions->parent[row] != MR_NO_ROW)
-			move_call(loader, row);
-		result = place_call(loader, &devices, row);
+		uint32_t enqueued = mr_pending_call(tensorflow, row)->enqueued;
+		if (enqueued != MR_NO_ROW)
+			move_call(tensorflow, row, enqueued);
+		result = place_call(tensorflow, &devices, row);
 	}
-	if (result == 0 && loader->dataflow.enqueued.count)
-		result = mr_table_sort(&executions->table, (uint32_t)model->survey->tracks.count);
+	if (result == 0 && tensorflow->enqueued.count)
+		result = mr_pending_sort(tensorflow);
 	if (result == 0)
-		result = drop_repetitions(loader);
+		result = drop_repetitions(tensorflow);
 	mr_strings_free(&devices.keys);
 	mr_vec_free(&devices.items);
 	return result;

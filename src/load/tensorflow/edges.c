@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "load/tensorflow/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 
 #define DEVICE "/device:"
 
@@ -36,7 +36,7 @@ struct folded_key {
 };
 
 struct maker {
-	struct mr_loader *loader;
+	struct mr_tensorflow *tensorflow;
 	struct mr_strings known;
 	mr_vec(struct seen) seen;      /* each once */
 	uint32_t *tasks;               /* by process: string; 0: not known; SEVERAL */
@@ -50,7 +50,7 @@ enum {
 
 static struct mr_definitions *definitions_of(const struct maker *maker)
 {
-	return &maker->loader->model->survey->definitions;
+	return &maker->tensorflow->model->survey->definitions;
 }
 
 static const char *text_of(const struct maker *maker, uint32_t string)
@@ -83,11 +83,11 @@ static struct mr_slice line_of(const char *text, const char *key)
 
 static int list_seen(struct maker *maker, const struct mr_runs *runs)
 {
-	const struct mr_dataflow *dataflow = &maker->loader->dataflow;
+	const struct mr_tensorflow *tensorflow = maker->tensorflow;
 	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < dataflow->seen.count; i++) {
-		const struct mr_activity_seen at = dataflow->seen.items[i];
+	for (size_t i = 0; result == 0 && i < tensorflow->seen.count; i++) {
+		const struct mr_activity_seen at = tensorflow->seen.items[i];
 		const struct seen key = {at.process, mr_runs_find(runs, at.process, at.run),
 					 at.text};
 		uint32_t number;
@@ -119,7 +119,7 @@ static int note_task(struct maker *maker, struct mr_slice device, uint32_t *task
 static int find_tasks(struct maker *maker)
 {
 	const struct mr_definitions *definitions = definitions_of(maker);
-	size_t count = maker->loader->model->survey->processes.count;
+	size_t count = maker->tensorflow->model->survey->processes.count;
 	mr_auto(free) uint32_t *mentioned = calloc(count + 1, sizeof *mentioned);
 	int result = mentioned ? 0 : -ENOMEM;
 
@@ -159,8 +159,9 @@ static int find_device(struct maker *maker, uint32_t process, struct mr_slice na
 	}
 	result = intern(maker, name, &string);
 	free(full);
-	return result < 0 ? result
-			  : mr_dataflow_find_device(maker->loader, process, string, ret_device);
+	return result < 0
+		       ? result
+		       : mr_tensorflow_find_device(maker->tensorflow, process, string, ret_device);
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------------- */
@@ -174,8 +175,8 @@ static int find_node(struct maker *maker, const struct seen *seen, uint32_t *ret
 	if (result == 0)
 		result = intern(maker, line_of(text, "op"), &type);
 	return result < 0 ? result
-			  : mr_dataflow_find_node(maker->loader, seen->process, seen->graph_name,
-						  name, type, ret_node);
+			  : mr_tensorflow_find_node(maker->tensorflow, seen->process,
+						    seen->graph_name, name, type, ret_node);
 }
 
 static int add_node(struct maker *maker, const struct seen *seen)
@@ -243,8 +244,8 @@ static int find_receiver(struct maker *maker, const struct seen *seen, struct mr
 		return -ENOMEM;
 	if (!mr_strings_find(&definitions_of(maker)->strings, receiver, strlen(receiver),
 			     &string) ||
-	    !mr_dataflow_knows_node(maker->loader, seen->process, seen->graph_name, string,
-				    ret_node))
+	    !mr_tensorflow_knows_node(maker->tensorflow, seen->process, seen->graph_name, string,
+				      ret_node))
 		*ret_node = 0;
 	free(receiver);
 	return 0;
@@ -272,15 +273,16 @@ static int find_source(struct maker *maker, const struct seen *seen, struct mr_s
 	uint32_t name, replaced = 0;
 	int result = intern(maker, input, &name);
 
-	if (result < 0 || mr_dataflow_knows_node(maker->loader, seen->process, seen->graph_name,
-						 name, &edge->source))
+	if (result < 0 || mr_tensorflow_knows_node(maker->tensorflow, seen->process,
+						   seen->graph_name, name, &edge->source))
 		return result;
 	if (edge->kind == MR_edge_kind_data)
 		result = find_replaced(maker, seen, input, name, edge, &replaced);
 	if (result < 0 || !replaced)
-		return result < 0 ? result
-				  : mr_dataflow_find_node(maker->loader, seen->process,
-							  seen->graph_name, name, 0, &edge->source);
+		return result < 0
+			       ? result
+			       : mr_tensorflow_find_node(maker->tensorflow, seen->process,
+							 seen->graph_name, name, 0, &edge->source);
 	edge->source = replaced;
 	edge->source_output = 0;
 	return 0;
@@ -346,10 +348,11 @@ static int for_each(struct maker *maker, int (*add)(struct maker *, const struct
 	return result;
 }
 
-int mr_dataflow_add_edges(struct mr_loader *loader, const struct mr_runs *runs)
+int mr_tensorflow_add_edges(struct mr_tensorflow *tensorflow, const struct mr_runs *runs)
 {
-	size_t processes = loader->model->survey->processes.count;
-	struct maker maker = {.loader = loader, .tasks = calloc(processes + 1, sizeof(uint32_t))};
+	size_t processes = tensorflow->model->survey->processes.count;
+	struct maker maker = {.tensorflow = tensorflow,
+			      .tasks = calloc(processes + 1, sizeof(uint32_t))};
 	int result = maker.tasks ? list_seen(&maker, runs) : -ENOMEM;
 
 	if (result == 0)

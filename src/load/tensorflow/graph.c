@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "load/runtime.h"
-#include "load/tensorflow/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 
-static struct mr_definitions *definitions_of(struct mr_loader *loader)
+static struct mr_definitions *definitions_of(struct mr_tensorflow *tensorflow)
 {
-	return &loader->model->survey->definitions;
+	return &tensorflow->model->survey->definitions;
 }
 
 struct graph_key {
@@ -17,24 +17,23 @@ struct graph_key {
 	uint32_t name;
 };
 
-static int find_graph(struct mr_loader *loader, uint32_t process, uint32_t name,
+static int find_graph(struct mr_tensorflow *tensorflow, uint32_t process, uint32_t name,
 		      uint32_t *ret_graph)
 {
-	struct mr_dataflow *dataflow = &loader->dataflow;
-	struct mr_definitions *definitions = definitions_of(loader);
+	struct mr_definitions *definitions = definitions_of(tensorflow);
 	const struct graph_key key = {process, name};
-	uint32_t count = mr_strings_count(&dataflow->graph_keys);
+	uint32_t count = mr_strings_count(&tensorflow->graph_keys);
 	uint32_t number;
-	int result = mr_strings_intern(&dataflow->graph_keys, &key, sizeof key, &number);
+	int result = mr_strings_intern(&tensorflow->graph_keys, &key, sizeof key, &number);
 
 	if (result == 0 && number == count) {
-		result = mr_vec_push(&dataflow->graphs, (uint32_t)definitions->graphs.count);
+		result = mr_vec_push(&tensorflow->graphs, (uint32_t)definitions->graphs.count);
 		if (result == 0)
 			result = mr_vec_push(&definitions->graphs,
 					     ((struct mr_graph){.name = name, .process = process}));
 	}
 	if (result == 0)
-		*ret_graph = dataflow->graphs.items[number];
+		*ret_graph = tensorflow->graphs.items[number];
 	return result;
 }
 
@@ -45,17 +44,16 @@ struct node_key {
 	uint32_t device;
 };
 
-static int find_node(struct mr_loader *loader, uint32_t process, struct node_key key, uint32_t type,
-		     uint32_t *ret_node)
+static int find_node(struct mr_tensorflow *tensorflow, uint32_t process, struct node_key key,
+		     uint32_t type, uint32_t *ret_node)
 {
-	struct mr_dataflow *dataflow = &loader->dataflow;
-	struct mr_definitions *definitions = definitions_of(loader);
-	uint32_t count = mr_strings_count(&dataflow->node_keys);
+	struct mr_definitions *definitions = definitions_of(tensorflow);
+	uint32_t count = mr_strings_count(&tensorflow->node_keys);
 	uint32_t number;
-	int result = mr_strings_intern(&dataflow->node_keys, &key, sizeof key, &number);
+	int result = mr_strings_intern(&tensorflow->node_keys, &key, sizeof key, &number);
 
 	if (result == 0 && number == count) {
-		result = mr_vec_push(&dataflow->nodes, (uint32_t)definitions->nodes.count);
+		result = mr_vec_push(&tensorflow->nodes, (uint32_t)definitions->nodes.count);
 		if (result == 0)
 			result = mr_vec_push(&definitions->nodes,
 					     ((struct mr_node){.graph = key.graph,
@@ -65,36 +63,35 @@ static int find_node(struct mr_loader *loader, uint32_t process, struct node_key
 	}
 	if (result < 0)
 		return result;
-	*ret_node = dataflow->nodes.items[number];
+	*ret_node = tensorflow->nodes.items[number];
 	if (definitions->nodes.items[*ret_node].type == 0)
 		definitions->nodes.items[*ret_node].type = type;
 	return 0;
 }
 
-int mr_dataflow_find_node(struct mr_loader *loader, uint32_t process, uint32_t graph_name,
-			  uint32_t name, uint32_t type, uint32_t *ret_node)
+int mr_tensorflow_find_node(struct mr_tensorflow *tensorflow, uint32_t process, uint32_t graph_name,
+			    uint32_t name, uint32_t type, uint32_t *ret_node)
 {
 	uint32_t graph = 0;
-	int result = find_graph(loader, process, graph_name, &graph);
+	int result = find_graph(tensorflow, process, graph_name, &graph);
 
 	return result < 0 ? result
-			  : find_node(loader, process, (struct node_key){graph, name, 0}, type,
+			  : find_node(tensorflow, process, (struct node_key){graph, name, 0}, type,
 				      ret_node);
 }
 
-bool mr_dataflow_knows_node(struct mr_loader *loader, uint32_t process, uint32_t graph_name,
-			    uint32_t name, uint32_t *ret_node)
+bool mr_tensorflow_knows_node(struct mr_tensorflow *tensorflow, uint32_t process,
+			      uint32_t graph_name, uint32_t name, uint32_t *ret_node)
 {
-	const struct mr_dataflow *dataflow = &loader->dataflow;
 	const struct graph_key graph = {process, graph_name};
 	uint32_t number;
 
-	if (!mr_strings_find(&dataflow->graph_keys, &graph, sizeof graph, &number))
+	if (!mr_strings_find(&tensorflow->graph_keys, &graph, sizeof graph, &number))
 		return false;
-	const struct node_key key = {dataflow->graphs.items[number], name, 0};
-	if (!mr_strings_find(&dataflow->node_keys, &key, sizeof key, &number))
+	const struct node_key key = {tensorflow->graphs.items[number], name, 0};
+	if (!mr_strings_find(&tensorflow->node_keys, &key, sizeof key, &number))
 		return false;
-	*ret_node = dataflow->nodes.items[number];
+	*ret_node = tensorflow->nodes.items[number];
 	return true;
 }
 
@@ -108,10 +105,10 @@ static enum mr_device_kind kind_of_device(const char *name)
 }
 
 /* Devices are few: searched one by one. */
-int mr_dataflow_find_device(struct mr_loader *loader, uint32_t process, uint32_t name,
-			    uint32_t *ret_device)
+int mr_tensorflow_find_device(struct mr_tensorflow *tensorflow, uint32_t process, uint32_t name,
+			      uint32_t *ret_device)
 {
-	struct mr_definitions *definitions = definitions_of(loader);
+	struct mr_definitions *definitions = definitions_of(tensorflow);
 
 	*ret_device = 0;
 	if (name == 0)
@@ -129,20 +126,20 @@ int mr_dataflow_find_device(struct mr_loader *loader, uint32_t process, uint32_t
 		.kind = (uint8_t)kind_of_device(mr_strings_text(&definitions->strings, name)),
 		.process = process};
 	int result = mr_vec_push(&definitions->devices, device);
-	return result < 0 ? result : mr_runtime_add_device_clocks(loader->model, *ret_device);
+	return result < 0 ? result : mr_runtime_add_device_clocks(tensorflow->model, *ret_device);
 }
 
-int mr_dataflow_find_eager(struct mr_loader *loader, uint32_t process, uint32_t name,
-			   uint32_t device_name, uint32_t *ret_node)
+int mr_tensorflow_find_eager(struct mr_tensorflow *tensorflow, uint32_t process, uint32_t name,
+			     uint32_t device_name, uint32_t *ret_node)
 {
 	struct node_key key = {.name = name};
 	uint32_t graph_name;
-	int result = mr_strings_intern(&definitions_of(loader)->strings, MR_EAGER_GRAPH,
+	int result = mr_strings_intern(&definitions_of(tensorflow)->strings, MR_EAGER_GRAPH,
 				       strlen(MR_EAGER_GRAPH), &graph_name);
 
 	if (result == 0)
-		result = find_graph(loader, process, graph_name, &key.graph);
+		result = find_graph(tensorflow, process, graph_name, &key.graph);
 	if (result == 0)
-		result = mr_dataflow_find_device(loader, process, device_name, &key.device);
-	return result < 0 ? result : find_node(loader, process, key, name, ret_node);
+		result = mr_tensorflow_find_device(tensorflow, process, device_name, &key.device);
+	return result < 0 ? result : find_node(tensorflow, process, key, name, ret_node);
 }

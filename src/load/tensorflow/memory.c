@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The framework's memory: on which device it lies, and what it was allocated for.
+ * TensorFlow's memory: on which device it lies.
  *
  * TensorFlow tells the allocator, not the device. Allocators of devices are called after them:
  *
@@ -9,13 +9,12 @@
  *
  * Where two kinds of devices have the number, the name does not say which it is, and neither does the model.
  */
-#include "load/tensorflow/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/model.h"
-#include "model/nesting.h"
 
 /* "GPU_1_bfc": 1; false: it is not an allocator of a device. */
 static bool read_device_number(const char *allocator, unsigned long *ret_number)
@@ -64,7 +63,7 @@ static uint32_t find_device(const struct mr_model *model, uint32_t process, uint
 	return found;
 }
 
-void mr_dataflow_place_memory(struct mr_model *model)
+int mr_tensorflow_place_memory(struct mr_model *model)
 {
 	const struct mr_memory *memory = &model->memory;
 	uint32_t process = 0, allocator = 0, device = 0;
@@ -81,29 +80,5 @@ void mr_dataflow_place_memory(struct mr_model *model)
 		}
 		memory->device[row] = device;
 	}
-}
-
-int mr_dataflow_link_memory(struct mr_model *model)
-{
-	struct mr_memory *memory = &model->memory;
-	const struct mr_node_executions *executions = &model->node_executions;
-	const struct mr_nesting outer = {executions->start_ns, executions->duration_ns, NULL, NULL,
-					 NULL};
-	mr_auto(free) int64_t *no_time = calloc(memory->table.count + 1, sizeof *no_time);
-	mr_auto(free) uint32_t *around = malloc((memory->table.count + 1) * sizeof *around);
-	const struct mr_nesting inner = {memory->start_ns, no_time, NULL, NULL, NULL};
-	int result = no_time && around ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; result == 0 && i < model->survey->tracks.count; i++) {
-		const uint32_t *rows = &memory->table.first_of_track[i];
-		const uint32_t *of_track = &executions->table.first_of_track[i];
-
-		result = mr_nest_in(&outer, of_track[0], of_track[1], &inner, rows[0], rows[1],
-				    around);
-		for (uint32_t row = rows[0]; result == 0 && row < rows[1]; row++)
-			if (memory->teller[row] == MR_MEMORY_FRAMEWORK && memory->node[row] == 0 &&
-			    around[row] != MR_NO_ROW)
-				memory->node[row] = executions->node[around[row]];
-	}
-	return result;
+	return 0;
 }

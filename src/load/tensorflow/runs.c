@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "load/tensorflow/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 #include "model/nesting.h"
 
 struct run_key {
@@ -66,21 +66,21 @@ static bool ends_with(const char *text, const char *ending)
 	return length >= strlen(ending) && strcmp(text + length - strlen(ending), ending) == 0;
 }
 
-static int intern(struct mr_loader *loader, const char *text, uint32_t *ret_string)
+static int intern(struct mr_tensorflow *tensorflow, const char *text, uint32_t *ret_string)
 {
-	return mr_strings_intern(&loader->model->survey->definitions.strings, text, strlen(text),
-				 ret_string);
+	return mr_strings_intern(&tensorflow->model->survey->definitions.strings, text,
+				 strlen(text), ret_string);
 }
 
 /* What a scope says about the function that runs in it: a string, or 0. */
-static int function_of_scope(struct mr_loader *loader, uint32_t row, uint32_t *ret_function)
+static int function_of_scope(struct mr_tensorflow *tensorflow, uint32_t row, uint32_t *ret_function)
 {
-	const struct mr_scopes *scopes = &loader->model->scopes;
-	const char *name = mr_model_text(loader->model, scopes->name[row]);
+	const struct mr_scopes *scopes = &tensorflow->model->scopes;
+	const char *name = mr_model_text(tensorflow->model, scopes->name[row]);
 
 	*ret_function = 0;
 	if (begins_with(name, MR_LOCAL_EXECUTE))
-		return intern(loader, name + strlen(MR_LOCAL_EXECUTE), ret_function);
+		return intern(tensorflow, name + strlen(MR_LOCAL_EXECUTE), ret_function);
 	if (begins_with(name, "Iterator::") || begins_with(name, "SessionRun") ||
 	    begins_with(name, "RunGraph") || ends_with(name, "Produce"))
 		*ret_function = scopes->name[row]; /* of tf.data: what calls the function */
@@ -88,18 +88,18 @@ static int function_of_scope(struct mr_loader *loader, uint32_t row, uint32_t *r
 }
 
 /* Scopes stand in order of time on each thread, so what is around one is known before it. */
-static int find_function(struct mr_loader *loader, const struct mr_runs *runs, uint32_t process,
-			 uint32_t row, uint32_t *ret_function)
+static int find_function(struct mr_tensorflow *tensorflow, const struct mr_runs *runs,
+			 uint32_t process, uint32_t row, uint32_t *ret_function)
 {
-	const struct mr_scopes *scopes = &loader->model->scopes;
+	const struct mr_scopes *scopes = &tensorflow->model->scopes;
 	uint64_t run = scopes->run[row];
 	uint32_t function = 0;
-	int result = run == MR_FOLDING_RUN ? intern(loader, "constant folding", &function)
-					   : function_of_scope(loader, row, &function);
+	int result = run == MR_FOLDING_RUN ? intern(tensorflow, "constant folding", &function)
+					   : function_of_scope(tensorflow, row, &function);
 
 	for (uint32_t at = scopes->parent[row]; result == 0 && !function && at != MR_NO_ROW;
 	     at = scopes->parent[at]) {
-		result = function_of_scope(loader, at, &function);
+		result = function_of_scope(tensorflow, at, &function);
 		if (!function && scopes->run[at] && scopes->run[at] != run)
 			function = mr_runs_find(runs, process, scopes->run[at]);
 	}
@@ -123,13 +123,14 @@ static uint32_t find_step(const struct mr_model *model, const struct mr_runs *ru
 }
 
 /* Inside of an asynchronous operation: the program's call of the function, and its step, are on another thread. */
-static void find_call(const struct mr_model *model, const struct mr_runs *runs, uint32_t scope,
-		      struct mr_run *told)
+static void find_call(const struct mr_tensorflow *tensorflow, const struct mr_runs *runs,
+		      uint32_t scope, struct mr_run *told)
 {
+	const struct mr_model *model = tensorflow->model;
 	const struct mr_node_executions *executions = &model->node_executions;
 	uint32_t row = runs->execution_around[scope];
 
-	if (row == MR_NO_ROW || (executions->flags[row] & MR_ROW_UNPLACED) ||
+	if (row == MR_NO_ROW || mr_pending_kind(tensorflow, row) != MR_PENDING_NOTHING ||
 	    !(executions->flags[row] & MR_ROW_ASYNCHRONOUS))
 		return;
 	if (!told->function)
@@ -138,19 +139,19 @@ static void find_call(const struct mr_model *model, const struct mr_runs *runs, 
 		told->step = executions->step[row];
 }
 
-static int find_run(struct mr_loader *loader, struct mr_runs *runs, uint32_t row)
+static int find_run(struct mr_tensorflow *tensorflow, struct mr_runs *runs, uint32_t row)
 {
-	const struct mr_scopes *scopes = &loader->model->scopes;
-	uint32_t process = loader->model->survey->tracks.items[scopes->track[row]].process;
+	const struct mr_scopes *scopes = &tensorflow->model->scopes;
+	uint32_t process = tensorflow->model->survey->tracks.items[scopes->track[row]].process;
 	struct mr_run told = {.step = MR_NO_STEP};
-	int result = find_function(loader, runs, process, row, &told.function);
+	int result = find_function(tensorflow, runs, process, row, &told.function);
 
 	if (result < 0)
 		return result;
 	if (scopes->run[row] != MR_FOLDING_RUN) {
-		told.step = find_step(loader->model, runs, process, row);
+		told.step = find_step(tensorflow->model, runs, process, row);
 		if (runs->execution_around)
-			find_call(loader->model, runs, row, &told);
+			find_call(tensorflow, runs, row, &told);
 	}
 	if (!told.function && told.step == MR_NO_STEP)
 		return 0;
@@ -190,9 +191,9 @@ uint32_t *mr_steps_around(const struct mr_model *model, const struct mr_table *t
 	return find_around(model, &steps->table, &outer, table, rows);
 }
 
-static int find_all_around(struct mr_loader *loader, struct mr_runs *runs)
+static int find_all_around(struct mr_tensorflow *tensorflow, struct mr_runs *runs)
 {
-	const struct mr_model *model = loader->model;
+	const struct mr_model *model = tensorflow->model;
 	const struct mr_scopes *scopes = &model->scopes;
 	const struct mr_node_executions *executions = &model->node_executions;
 	const struct mr_nesting inner = {scopes->start_ns, scopes->duration_ns, NULL, NULL, NULL};
@@ -202,7 +203,7 @@ static int find_all_around(struct mr_loader *loader, struct mr_runs *runs)
 	runs->step_around = mr_steps_around(model, &scopes->table, &inner);
 	if (!runs->step_around)
 		return -ENOMEM;
-	if (loader->dataflow.runs.count == 0)
+	if (tensorflow->runs.count == 0)
 		return 0;
 	runs->execution_around =
 		find_around(model, &executions->table, &outer, &scopes->table, &inner);
@@ -211,15 +212,15 @@ static int find_all_around(struct mr_loader *loader, struct mr_runs *runs)
 
 /* Runs begin on the thread that asks for them; other threads only work for them. Two rounds: a thread that
  * works may come before the one that asked. */
-int mr_runs_find_functions(struct mr_loader *loader, struct mr_runs *runs)
+int mr_runs_find_functions(struct mr_tensorflow *tensorflow, struct mr_runs *runs)
 {
-	const struct mr_scopes *scopes = &loader->model->scopes;
-	int result = find_all_around(loader, runs);
+	const struct mr_scopes *scopes = &tensorflow->model->scopes;
+	int result = find_all_around(tensorflow, runs);
 
 	for (int round = 0; round < 2; round++)
 		for (uint32_t row = 0; row < scopes->table.count && result == 0; row++)
 			if (scopes->run[row])
-				result = find_run(loader, runs, row);
+				result = find_run(tensorflow, runs, row);
 	return result;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "load/tensorflow/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 
 struct call_key {
 	uint32_t process;
@@ -75,9 +75,9 @@ static uint32_t list_calls(const struct mr_model *model, const struct favourite 
 	return count;
 }
 
-static int add_step(struct mr_loader *loader, uint32_t scope, uint64_t number)
+static int add_step(struct mr_tensorflow *tensorflow, uint32_t scope, uint64_t number)
 {
-	struct mr_model *model = loader->model;
+	struct mr_model *model = tensorflow->model;
 	const struct mr_scopes *scopes = &model->scopes;
 	const char *name = mr_model_text(model, scopes->name[scope]);
 	uint32_t function = scopes->name[scope];
@@ -152,9 +152,9 @@ static int count_calls(const struct mr_model *model, struct mr_calls_marked *ret
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-int mr_dataflow_add_steps(struct mr_loader *loader)
+int mr_tensorflow_add_steps(struct mr_tensorflow *tensorflow)
 {
-	struct mr_model *model = loader->model;
+	struct mr_model *model = tensorflow->model;
 	size_t process_count = model->survey->processes.count;
 	size_t room = model->scopes.table.count;
 
@@ -167,7 +167,7 @@ int mr_dataflow_add_steps(struct mr_loader *loader)
 	uint32_t count = result == 0 ? list_calls(model, favourites, items, items + room) : 0;
 
 	for (uint32_t i = 0; result == 0 && i < count; i++)
-		result = add_step(loader, items[i].index,
+		result = add_step(tensorflow, items[i].index,
 				  model->manifest->first_step +
 					  numbers[process_of(model, items[i].index)]++);
 	return result;

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "load/tensorflow/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 #include "model/nesting.h"
 
 struct tensor {
@@ -170,7 +170,7 @@ static void find_programs(const struct mr_model *model, bool *ret_has_framework)
 			true;
 }
 
-int mr_dataflow_link_copies(struct mr_model *model)
+int mr_tensorflow_link_copies(struct mr_model *model)
 {
 	const struct mr_survey *survey = model->survey;
 	uint32_t call_count = model->calls.table.count;
