@@ -145,6 +145,7 @@ OF_MODEL(nest, mr_model_nest)
 OF_MODEL(link_memory, mr_memory_link)
 OF_MODEL(link_messages, mr_messages_link)
 OF_MODEL(link_executions, mr_runtime_link_executions)
+OF_MODEL(mark_waits, mr_runtime_mark_waits)
 OF_MODEL(link_waits, mr_runtime_link_waits)
 OF_MODEL(link_kernel, mr_kernel_level_link)
 OF_MODEL(check_constraints, mr_constraints_check)
@@ -168,7 +169,8 @@ const struct mr_pass mr_load_passes[] = {
 	PASS(nest,              HAS(ORDER),                     HAS(PARENTS)),
 	PASS(link_memory,       HAS(PARENTS),                   0),
 	PASS(link_messages,     HAS(ORDER),                     HAS(PEERS)),
-	PASS(link_waits,        HAS(ORDER) | HAS(LAUNCHES),     HAS(WAITS)),
+	PASS(mark_waits,        HAS(ORDER) | HAS(LAUNCHES),     HAS(ROLES)),
+	PASS(link_waits,        HAS(ORDER) | HAS(ROLES),        HAS(WAITS)),
 	PASS(link_executions,   HAS(PARENTS) | HAS(LAUNCHES),   HAS(EXECUTIONS)),
 	PASS(link_frameworks,   HAS(EXECUTIONS) | HAS(PEERS),   0),
 	PASS(link_kernel,       HAS(ORDER),                     0),

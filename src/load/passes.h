@@ -20,6 +20,7 @@ enum mr_loaded {
 	MR_LOADED_PARENTS = 1 << 7,     /* executions and calls are nested */
 	MR_LOADED_PEERS = 1 << 8,       /* messages have their other ends */
 	MR_LOADED_WAITS = 1 << 9,       /* calls and operations lead to what they waited for */
+	MR_LOADED_ROLES = 1 << 11,      /* calls say whether they wait */
 	MR_LOADED_EXECUTIONS = 1 << 10, /* calls lead to the executions in which they were made */
 };
 

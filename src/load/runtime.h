@@ -31,7 +31,10 @@ int mr_runtime_add_unfinished_call(struct mr_loader *loader, struct mr_span span
  * launched and not seen to end, and sorts calls and device_operations. */
 int mr_runtime_join(struct mr_model *model);
 
-/* When all tables are sorted: finds what calls and operations waited for (doc/causes.md says what is what). -ENOMEM. */
+/* When calls lead to their operations: which of them wait, where only their names say so. -ENOMEM. */
+int mr_runtime_mark_waits(struct mr_model *model);
+
+/* Then, and when all tables are sorted: finds what calls and operations waited for (doc/causes.md says what is what). -ENOMEM. */
 int mr_runtime_link_waits(struct mr_model *model);
 
 /* When they are nested, too: finds in which executions of nodes calls were made. -ENOMEM. */

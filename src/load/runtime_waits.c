@@ -7,11 +7,9 @@
  *     device          ├─── 1 ───┤├──────── 2 ────────┤                  launched before the call began and
  *                                                                       ended in it, the one that ended last
  */
-#include <string.h>
-
+#include "load/runtime_waits.h"
 #include "base/sort.h"
 #include "load/runtime.h"
-#include "load/runtime_waits.h"
 #include "model/nesting.h"
 
 /* Of two operations the one that ends last, of equal ones that of the smaller correlation; MR_NO_ROW is
@@ -38,74 +36,6 @@ static uint32_t *make_rows(uint32_t count)
 	for (uint32_t i = 0; rows && i < count; i++)
 		rows[i] = MR_NO_ROW;
 	return rows;
-}
-
-/* ---- calls that wait, by name -------------------------------------------------------------------- */
-
-enum waits {
-	WAITS_NOT,
-	WAITS,
-	WAITS_IF_TO_HOST,     /* it launches a copy to the host */
-	WAITS_IF_TO_PAGEABLE, /* a copy to memory of the host that can be paged out */
-};
-
-/* Of runtimes whose records do not say which calls wait; their manuals do. */
-static const struct {
-	const char *name;
-	enum waits waits;
-} functions[] = {
-	/* clang-format off */
-	{"cudaDeviceSynchronize", WAITS},
-	{"cudaStreamSynchronize", WAITS},
-	{"cudaEventSynchronize", WAITS},
-	{"cuCtxSynchronize", WAITS},
-	{"cuStreamSynchronize", WAITS},
-	{"cuEventSynchronize", WAITS},
-	{"hipDeviceSynchronize", WAITS},
-	{"hipStreamSynchronize", WAITS},
-	{"hipEventSynchronize", WAITS},
-	{"cudaMemcpy", WAITS_IF_TO_HOST},
-	{"hipMemcpy", WAITS_IF_TO_HOST},
-	{"hipMemcpyWithStream", WAITS_IF_TO_HOST},
-	{"cudaMemcpyAsync", WAITS_IF_TO_PAGEABLE},
-	/* clang-format on */
-};
-
-/* The name that CUPTI's users give such a copy is the only one to tell: "Memcpy DtoH (Device -> Pageable)". */
-static bool is_to_pageable(const struct mr_model *model, uint32_t row)
-{
-	return row != MR_NO_ROW && strstr(mr_model_text(model, model->device_operations.name[row]),
-					  "-> Pageable") != NULL;
-}
-
-static void mark_call(const struct mr_model *model, uint32_t call, enum waits waits)
-{
-	const struct mr_calls *calls = &model->calls;
-
-	if (waits == WAITS && calls->role[call] == MR_CALL_PLAIN)
-		calls->role[call] = MR_CALL_WAIT;
-	if (waits > WAITS && calls->role[call] == MR_CALL_LAUNCH &&
-	    calls->kind[call] == MR_operation_kind_copy_from_device)
-		calls->is_blocking[call] |=
-			waits == WAITS_IF_TO_HOST || is_to_pageable(model, calls->operation[call]);
-}
-
-static int mark_waiting_calls(struct mr_model *model)
-{
-	const struct mr_strings *strings = &model->survey->definitions.strings;
-	const struct mr_calls *calls = &model->calls;
-	mr_auto(free) uint8_t *waits = calloc(mr_strings_count(strings), 1);
-	uint32_t string;
-
-	if (!waits)
-		return -ENOMEM;
-	for (size_t i = 0; i < mr_countof(functions); i++)
-		if (mr_strings_find(strings, functions[i].name, strlen(functions[i].name), &string))
-			waits[string] = (uint8_t)functions[i].waits;
-	for (uint32_t call = 0; call < calls->table.count; call++)
-		if (waits[calls->function[call]])
-			mark_call(model, call, waits[calls->function[call]]);
-	return 0;
 }
 
 /* ---- wait lists ----------------------------------------------------------------------------------- */
@@ -365,6 +295,5 @@ int mr_runtime_link_waits(struct mr_model *model)
 
 	if (!bounds_ns || !last_of_call || !listed || !listed_for)
 		return -ENOMEM;
-	int result = mark_waiting_calls(model);
-	return result < 0 ? result : link_waits(&waits);
+	return link_waits(&waits);
 }
