@@ -6,7 +6,7 @@
 #ifndef MR_ANALYSIS_ANALYSIS_H
 #define MR_ANALYSIS_ANALYSIS_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "model/model.h"
 
 typedef int mr_analysis(const struct mr_model *model, struct mr_findings *findings);

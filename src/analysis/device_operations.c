@@ -5,8 +5,8 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/breakdown.h"
 #include "analysis/device_time.h"
+#include "analysis/finding/breakdown.h"
 #include "analysis/queue_depth.h"
 #include "base/error.h"
 

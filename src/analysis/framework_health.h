@@ -5,7 +5,7 @@
 #ifndef MR_ANALYSIS_FRAMEWORK_HEALTH_H
 #define MR_ANALYSIS_FRAMEWORK_HEALTH_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "model/model.h"
 
 /* Sentences on what a framework's version could not tell, and on what tracing did to it. -ENOMEM. */

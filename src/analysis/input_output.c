@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/tally.h"
 #include "analysis/input_output.h"
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
 #include "base/error.h"
 
 /* ---- disks -------------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 #include "base/error.h"
 #include "base/sort.h"
 

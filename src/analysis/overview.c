@@ -8,8 +8,8 @@
 
 #include <string.h>
 
+#include "analysis/finding/tally.h"
 #include "analysis/steps.h"
-#include "analysis/tally.h"
 #include "base/error.h"
 #include "base/format.h"
 

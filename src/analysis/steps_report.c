@@ -6,7 +6,7 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 #include "analysis/steps.h"
 #include "base/error.h"
 #include "model/dataflow.h"

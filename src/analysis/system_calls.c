@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
 
-#include "analysis/breakdown.h"
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/breakdown.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 
 enum {

@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/cause/idle.h"
 #include "analysis/device_time.h"
-#include "analysis/idle.h"
 #include "base/error.h"
 
 static void print_piece(const struct mr_model *model, const struct mr_idle *idle,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/critical_path_begin.h"
+#include "analysis/cause/critical_path_begin.h"
 
 #include "analysis/device_time.h"
 #include "base/sort.h"

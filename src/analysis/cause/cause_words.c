@@ -2,12 +2,12 @@
  *
  * Causes in words.
  */
-#include "analysis/cause.h"
+#include "analysis/cause/cause.h"
 
 #include <string.h>
 
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/waiting.h"
 #include "base/format.h"
 
 enum {

@@ -11,7 +11,7 @@
 #ifndef MR_ANALYSIS_TALLY_H
 #define MR_ANALYSIS_TALLY_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "base/sort.h"
 #include "base/strings.h"
 #include "base/vector.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/idle_gaps.h"
+#include "analysis/cause/idle_gaps.h"
 
 #include <stdlib.h>
 

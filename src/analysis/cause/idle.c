@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/idle.h"
+#include "analysis/cause/idle.h"
 
 #include <assert.h>
 
-#include "analysis/delay.h"
+#include "analysis/cause/delay.h"
 #include "base/error.h"
 #include "base/sort.h"
 

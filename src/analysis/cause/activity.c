@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/activity.h"
+#include "analysis/cause/activity.h"
 
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/waiting.h"
 #include "base/sort.h"
 
 /* ---- the row of a table that contains an instant ------------------------------------------------ */

@@ -6,8 +6,8 @@
 #ifndef MR_ANALYSIS_IDLE_TABLES_H
 #define MR_ANALYSIS_IDLE_TABLES_H
 
-#include "analysis/finding.h"
-#include "analysis/idle.h"
+#include "analysis/cause/idle.h"
+#include "analysis/finding/finding.h"
 #include "analysis/step_index.h"
 
 /* `model` is the whole one. -ENOMEM. */

@@ -4,7 +4,7 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 #include "base/error.h"
 
 /* clang-format off */

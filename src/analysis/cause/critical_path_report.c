@@ -4,11 +4,11 @@
  * device, by file. Each table sums to the window.
  */
 #include "analysis/analysis.h"
-#include "analysis/breakdown.h"
-#include "analysis/critical_path.h"
+#include "analysis/cause/critical_path.h"
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
+#include "analysis/finding/breakdown.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 #include "base/format.h"
 

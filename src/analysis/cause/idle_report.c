@@ -7,11 +7,11 @@
 
 #include <inttypes.h>
 
-#include "analysis/activity.h"
+#include "analysis/cause/activity.h"
+#include "analysis/cause/idle_gaps.h"
+#include "analysis/cause/idle_tables.h"
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/idle_gaps.h"
-#include "analysis/idle_tables.h"
-#include "analysis/waiting.h"
 #include "base/error.h"
 #include "base/format.h"
 

@@ -15,7 +15,7 @@
 #ifndef MR_ANALYSIS_CRITICAL_PATH_H
 #define MR_ANALYSIS_CRITICAL_PATH_H
 
-#include "analysis/cause.h"
+#include "analysis/cause/cause.h"
 #include "base/vector.h"
 
 struct mr_path_segment {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/critical_path.h"
+#include "analysis/cause/critical_path.h"
 
 #include <assert.h>
 
-#include "analysis/activity.h"
-#include "analysis/critical_path_begin.h"
-#include "analysis/delay.h"
+#include "analysis/cause/activity.h"
+#include "analysis/cause/critical_path_begin.h"
+#include "analysis/cause/delay.h"
 #include "analysis/device_time.h"
 
 struct walk {

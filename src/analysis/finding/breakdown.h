@@ -7,8 +7,8 @@
 #ifndef MR_ANALYSIS_BREAKDOWN_H
 #define MR_ANALYSIS_BREAKDOWN_H
 
-#include "analysis/finding.h"
-#include "analysis/statistics.h"
+#include "analysis/finding/finding.h"
+#include "analysis/finding/statistics.h"
 #include "model/model.h"
 
 /* Columns of every such table, after those that name the group. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/idle_tables.h"
+#include "analysis/cause/idle_tables.h"
 
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
+#include "analysis/finding/tally.h"
 
 enum {
 	BRIEF_ROWS = 8,

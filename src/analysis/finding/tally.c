@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/tally.h"
+#include "analysis/finding/tally.h"
 
 #include "base/macros.h"
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "analysis/cause.h"
+#include "analysis/cause/cause.h"
 
 static const char *unit_name(enum mr_unit unit)
 {

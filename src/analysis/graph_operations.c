@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
 
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 #include "base/error.h"
 
 enum {

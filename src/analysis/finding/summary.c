@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/summary.h"
+#include "analysis/finding/summary.h"
 
 #include <errno.h>
 #include <stdbool.h>

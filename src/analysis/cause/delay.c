@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/delay.h"
+#include "analysis/cause/delay.h"
 
-#include "analysis/activity.h"
+#include "analysis/cause/activity.h"
 #include "analysis/device_time.h"
 #include "base/sort.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 
 static void fill_row(union mr_value *cells, const struct mr_statistic *statistic, bool is_nested)
 {

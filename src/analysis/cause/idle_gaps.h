@@ -10,7 +10,7 @@
 #ifndef MR_ANALYSIS_IDLE_GAPS_H
 #define MR_ANALYSIS_IDLE_GAPS_H
 
-#include "analysis/idle.h"
+#include "analysis/cause/idle.h"
 
 /* A gap as far as it is looked at. */
 struct mr_gap_pieces {

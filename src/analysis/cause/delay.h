@@ -13,7 +13,7 @@
 #ifndef MR_ANALYSIS_DELAY_H
 #define MR_ANALYSIS_DELAY_H
 
-#include "analysis/cause.h"
+#include "analysis/cause/cause.h"
 #include "analysis/device_work.h"
 
 struct mr_delays {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/statistics.h"
+#include "analysis/finding/statistics.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #ifndef MR_ANALYSIS_ACTIVITY_H
 #define MR_ANALYSIS_ACTIVITY_H
 
-#include "analysis/cause.h"
+#include "analysis/cause/cause.h"
 
 struct mr_activity {
 	int64_t from_ns;       /* holds in [from_ns, to_ns), which contains the instant; */

@@ -6,7 +6,7 @@
 #ifndef MR_ANALYSIS_WAITING_H
 #define MR_ANALYSIS_WAITING_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "model/model.h"
 
 enum mr_wait_kind {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 #ifndef MR_ANALYSIS_IDLE_H
 #define MR_ANALYSIS_IDLE_H
 
-#include "analysis/cause.h"
+#include "analysis/cause/cause.h"
 #include "base/vector.h"
 
 struct mr_idle_piece {

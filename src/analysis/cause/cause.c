@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/cause.h"
+#include "analysis/cause/cause.h"
 
 #include "analysis/device_time.h"
 

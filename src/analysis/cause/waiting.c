@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/waiting.h"
+#include "analysis/cause/waiting.h"
 
 #include <string.h>
 
