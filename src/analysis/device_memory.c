@@ -130,7 +130,7 @@ int mr_analyse_memory(const struct mr_model *model, struct mr_findings *findings
 	uint32_t row_count = fill(model, accounts, account_count);
 	if (row_count == 0)
 		return 0;
-	struct mr_finding *finding = mr_findings_add(findings, "memory", "Memory");
+	struct mr_finding *finding = mr_finding_begin(findings, "memory");
 	struct mr_finding_table *table =
 		finding ? mr_finding_add_table(findings, finding, "memory", "By device", columns,
 					       mr_countof(columns), row_count)

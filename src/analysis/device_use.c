@@ -335,7 +335,7 @@ int mr_analyse_devices(const struct mr_model *model, struct mr_findings *finding
 
 	if (mr_model_whole(model)->device_operations.table.count == 0)
 		return 0;
-	study.finding = mr_findings_add(findings, "devices", "Devices: busy and idle");
+	study.finding = mr_finding_begin(findings, "devices");
 	int result = study.finding ? take_times(&study) : -ENOMEM;
 	if (result == 0)
 		result = tell(&study);

@@ -173,8 +173,7 @@ static int analyse_nodes(const struct mr_model *model, struct mr_findings *findi
 {
 	if (model->node_executions.table.count == 0 && has_other_levels(model))
 		return 0;
-	struct mr_finding *finding =
-		mr_findings_add(findings, "operations", "Operations: where the time went");
+	struct mr_finding *finding = mr_finding_begin(findings, "operations");
 
 	if (!finding)
 		return -ENOMEM;

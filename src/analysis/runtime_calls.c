@@ -77,7 +77,7 @@ int mr_analyse_calls(const struct mr_model *model, struct mr_findings *findings)
 {
 	if (model->calls.table.count == 0)
 		return 0;
-	struct mr_finding *finding = mr_findings_add(findings, "calls", "Runtime calls");
+	struct mr_finding *finding = mr_finding_begin(findings, "calls");
 	mr_auto(free) uint32_t *identity =
 		mr_make_identity(mr_strings_count(&model->survey->definitions.strings));
 	int result =

@@ -236,7 +236,7 @@ int mr_analyse_threads(const struct mr_model *model, struct mr_findings *finding
 
 	if (model->states.table.count == 0)
 		return 0;
-	threads.finding = mr_findings_add(findings, "threads", "Threads: running and waiting");
+	threads.finding = mr_finding_begin(findings, "threads");
 	int result = threads.finding ? analyse(&threads) : -ENOMEM;
 	free(threads.times);
 	return result < 0 ? mr_fail_errno(-result, "analyse the threads") : 0;

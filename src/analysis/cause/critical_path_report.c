@@ -465,7 +465,7 @@ static int analyse(const struct mr_model *model, struct mr_findings *findings)
 	int result = mr_critical_path_make(model, &report.path);
 	if (result < 0)
 		return result;
-	report.finding = mr_findings_add(findings, "critical_path", "Critical path");
+	report.finding = mr_finding_begin(findings, "critical_path");
 	result = report.finding ? tell(&report) : -ENOMEM;
 	mr_critical_path_free(&report.path);
 	return result;

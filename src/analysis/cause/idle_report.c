@@ -346,7 +346,7 @@ static int tell(struct report *report)
 {
 	int result = 0;
 
-	report->finding = mr_findings_add(report->findings, "idle", "Why devices were idle");
+	report->finding = mr_finding_begin(report->findings, "idle");
 	if (!report->finding)
 		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < report->idle.devices.count; i++)
