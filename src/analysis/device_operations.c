@@ -5,8 +5,8 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/breakdown.h"
 #include "analysis/device_time.h"
+#include "analysis/finding/breakdown.h"
 #include "analysis/queue_depth.h"
 #include "base/error.h"
 
@@ -408,8 +408,7 @@ int mr_analyse_device_operations(const struct mr_model *model, struct mr_finding
 
 	if (model->device_operations.table.count == 0)
 		return 0;
-	struct mr_finding *finding =
-		mr_findings_add(findings, "device_operations", "Device operations");
+	struct mr_finding *finding = mr_finding_begin(findings, "device_operations");
 	int result = finding ? add_tables(model, findings, finding, &names) : -ENOMEM;
 	mr_strings_free(&names);
 	return result < 0 ? mr_fail_errno(-result, "analyse the device operations") : 0;

@@ -444,7 +444,7 @@ int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings
 		tell_unseen,        tell_levels,
 	};
 	struct health health = {mr_model_whole(model), findings,
-				mr_findings_add(findings, "health", "Trace health")};
+				mr_finding_begin(findings, "health")};
 
 	if (!health.finding)
 		return mr_fail_errno(ENOMEM, "judge the trace's health");

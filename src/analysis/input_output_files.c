@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/tally.h"
 
 enum {
 	BRIEF_ROWS = 8,

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 #include "base/error.h"
 #include "base/sort.h"
 
@@ -384,7 +384,7 @@ static int say(const struct latencies *latencies)
 
 static int tell(struct latencies *latencies)
 {
-	latencies->finding = mr_findings_add(latencies->findings, "latency", "Operation latency");
+	latencies->finding = mr_finding_begin(latencies->findings, "latency");
 	if (!latencies->finding)
 		return -ENOMEM;
 	int result = say(latencies);

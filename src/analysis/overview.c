@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Where the time went, on half a page: how much of it lies outside the steps, what the devices did, what the end of the
- * run waited for, and the three largest causes. Everything is taken from the findings that are there already; this one is
- * put before them.
+ * run waited for, and the three largest causes. Everything is taken from the findings that are there already.
  */
 #include "analysis/analysis.h"
 
 #include <string.h>
 
+#include "analysis/finding/tally.h"
 #include "analysis/steps.h"
-#include "analysis/tally.h"
 #include "base/error.h"
 #include "base/format.h"
 
@@ -19,7 +18,6 @@ enum {
 	DEVICES_SAID = 3,
 	HELD_UP_PERMILLE = 100, /* a device that is idle less is not held up by anything */
 	OUTSIDE_PERMILLE = 100, /* less time before and after the steps is not worth a word */
-	PLACE = 1,              /* in the list of findings: after the trace's health */
 };
 
 static const struct mr_finding_column time_columns[] = {
@@ -361,22 +359,11 @@ static int add_evidence(const struct overview *overview)
 
 /* ---- together ------------------------------------------------------------------------------------- */
 
-static void move_to_place(struct mr_findings *findings)
-{
-	struct mr_finding **items = findings->list.items;
-	struct mr_finding *last = items[findings->list.count - 1];
-
-	memmove(&items[PLACE + 1], &items[PLACE],
-		(findings->list.count - 1 - PLACE) * sizeof *items);
-	items[PLACE] = last;
-}
-
 static int tell(struct overview *overview)
 {
-	overview->finding = mr_findings_add(overview->findings, "overview", "Where the time went");
+	overview->finding = mr_finding_begin(overview->findings, "overview");
 	if (!overview->finding)
 		return -ENOMEM;
-	move_to_place(overview->findings);
 	if (say_steps(overview) < 0 || say_devices(overview) < 0 || add_bars(overview) < 0 ||
 	    collect_idle(overview) < 0 || collect_path(overview) < 0)
 		return -ENOMEM;

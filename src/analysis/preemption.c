@@ -8,8 +8,8 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 
 /* Who kept a thread from running, besides threads by their tid. */
@@ -162,8 +162,7 @@ static int analyse(struct preemption *preemption)
 	/* perf events do not tell who ran instead. */
 	if (preemption->runnable_ns == 0 || preemption->model->wakeups.table.count == 0)
 		return 0;
-	struct mr_finding *finding = mr_findings_add(preemption->findings, "preemption",
-						     "Waiting for a CPU: who had it");
+	struct mr_finding *finding = mr_finding_begin(preemption->findings, "preemption");
 	if (!finding || say_worst(preemption, finding) < 0)
 		return -ENOMEM;
 	return mr_tally_show(&preemption->by_occupant, preemption->model, preemption->findings,

@@ -6,7 +6,7 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 #include "analysis/steps.h"
 #include "base/error.h"
 
@@ -294,7 +294,7 @@ int mr_analyse_steps(const struct mr_model *model, struct mr_findings *findings)
 	int result = mr_step_list_make(model, model->part.processes, &list);
 
 	if (result == 0 && list.steps.count + list.inferences.count) {
-		study.finding = mr_findings_add(findings, "steps", "Steps");
+		study.finding = mr_finding_begin(findings, "steps");
 		result = study.finding ? tell(&study) : -ENOMEM;
 	}
 	mr_step_list_free(&list);

@@ -5,8 +5,8 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 
 enum {
@@ -214,8 +214,7 @@ static int analyse(struct waits *waits)
 		return -ENOMEM;
 	if (waits->blocked_ns == 0)
 		return 0;
-	waits->finding =
-		mr_findings_add(waits->findings, "waits", "Waits: what threads blocked on");
+	waits->finding = mr_finding_begin(waits->findings, "waits");
 	if (!waits->finding)
 		return -ENOMEM;
 	if (mr_model_whole(waits->model)->wakeups.table.count == 0)

@@ -22,7 +22,8 @@ static const struct mr_example examples[] = {
 
 static int run(int count, char **operands)
 {
-	static mr_analysis *const analyses[] = {mr_analyse_health, mr_analyse_contents, NULL};
+	static mr_analysis *const analyses[] = {mr_analyse_health, mr_analyse_contents,
+						mr_analyse_notes, NULL};
 
 	return mr_present(count, operands,
 			  &(struct mr_presentation){.analyses = analyses, .json = given.json});

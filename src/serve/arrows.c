@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/arrows.h"
 
-#include "analysis/tally.h"
+#include "analysis/finding/tally.h"
 #include "base/sort.h"
 
 int mr_arrows_add(struct mr_arrows *arrows, const char *kind, struct mr_arrow_end from,

@@ -4,7 +4,7 @@
  */
 #include "serve/arrows.h"
 
-#include "analysis/activity.h"
+#include "analysis/cause/activity.h"
 #include "base/sort.h"
 
 /* ---- messages --------------------------------------------------------------------------------------- */

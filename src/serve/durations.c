@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/durations.h"
 
-#include "analysis/tally.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "serve/labels.h"

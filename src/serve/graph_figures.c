@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analysis/critical_path.h"
+#include "analysis/cause/critical_path.h"
 #include "base/strings.h"
 
 void mr_node_figures_add(struct mr_node_figures *sum, const struct mr_node_figures *more)

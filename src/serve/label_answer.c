@@ -5,7 +5,7 @@
  */
 #include "serve/endpoints.h"
 
-#include "analysis/idle_gaps.h"
+#include "analysis/cause/idle_gaps.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "serve/durations.h"

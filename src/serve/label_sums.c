@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/tally.h"
+#include "analysis/finding/tally.h"
 #include "base/macros.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/labels.h"
 
-#include "analysis/waiting.h"
+#include "analysis/cause/waiting.h"
 
 _Static_assert((int)MR_REASON_COUNT <= MR_LABEL_REASONS, "reasons do not fit in a label");
 

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#include "analysis/tally.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "serve/labels.h"

@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 
+#include "analysis/cause/idle_tables.h"
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/idle_tables.h"
-#include "analysis/waiting.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "serve/answer.h"

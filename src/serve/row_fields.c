@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/cause/idle_tables.h"
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/idle_tables.h"
-#include "analysis/waiting.h"
 
 static const struct mr_reference nowhere = {0};
 

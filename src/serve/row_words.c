@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-#include "analysis/activity.h"
+#include "analysis/cause/activity.h"
+#include "analysis/cause/idle_gaps.h"
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/idle_gaps.h"
-#include "analysis/waiting.h"
 #include "base/format.h"
 
 struct words {

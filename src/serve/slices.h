@@ -5,15 +5,15 @@
  *
  *     table                    a group is
  *     tables of the model      a track
- *     idle                     a device: its pieces (analysis/idle.h)
- *     path                     the critical path: there is one, 0 (analysis/critical_path.h)
+ *     idle                     a device: its pieces (analysis/cause/idle.h)
+ *     path                     the critical path: there is one, 0 (analysis/cause/critical_path.h)
  *     steps                    a track: marked or inferred steps (analysis/steps.h)
  */
 #ifndef MR_SERVE_SLICES_H
 #define MR_SERVE_SLICES_H
 
-#include "analysis/critical_path.h"
-#include "analysis/idle.h"
+#include "analysis/cause/critical_path.h"
+#include "analysis/cause/idle.h"
 #include "analysis/steps.h"
 #include "model/detail.h"
 #include "model/model.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/totals.h"
 
-#include "analysis/tally.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 #include "serve/labels.h"
 

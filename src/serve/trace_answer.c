@@ -8,9 +8,9 @@
 #include <inttypes.h>
 
 #include "analysis/analysis.h"
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/summary.h"
-#include "analysis/waiting.h"
+#include "analysis/finding/summary.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "report/report.h"

@@ -14,9 +14,9 @@
 
 #include <pthread.h>
 
-#include "analysis/critical_path.h"
-#include "analysis/finding.h"
-#include "analysis/idle.h"
+#include "analysis/cause/critical_path.h"
+#include "analysis/cause/idle.h"
+#include "analysis/finding/finding.h"
 #include "analysis/step_index.h"
 #include "model/detail.h"
 #include "model/model.h"

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "../simulator/simulator.h"
-#include "analysis/critical_path.h"
+#include "analysis/cause/critical_path.h"
+#include "analysis/cause/idle.h"
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/idle.h"
-#include "analysis/waiting.h"
 #include "base/error.h"
 #include "load/load.h"
 #include "trace_writer.h"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 #include "analysis/loss.h"
 #include "base/format.h"
 #include "load/load.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the trace's health says of a framework that was traced from the inside.
+ * What the trace's health and the notes below the findings say about a framework that was traced from the inside.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/analysis.h"
 #include "analysis/framework_health.h"
 #include "hand_model.h"
 
@@ -32,15 +33,17 @@ static int free_model(void **state)
 	return 0;
 }
 
-static bool says(const char *words)
+static bool says_in(const char *id, const char *words)
 {
 	struct mr_findings findings = {0};
-	struct mr_finding *finding = mr_findings_add(&findings, "health", "Trace health");
+	struct mr_finding *health = mr_finding_begin(&findings, "health");
 	bool is_said = false;
 
-	assert_non_null(finding);
-	assert_int_equal(mr_tell_framework_health(model, &findings, finding), 0);
-	for (size_t i = 0; i < finding->sentences.count; i++)
+	assert_non_null(health);
+	assert_int_equal(mr_tell_framework_health(model, &findings, health), 0);
+	assert_int_equal(mr_analyse_notes(model, &findings), 0);
+	const struct mr_finding *finding = mr_findings_find(&findings, id);
+	for (size_t i = 0; finding && i < finding->sentences.count; i++)
 		is_said |= strstr(finding->sentences.items[i].text, words) != NULL;
 	mr_findings_free(&findings);
 	return is_said;
@@ -49,35 +52,37 @@ static bool says(const char *words)
 static void test_traced_from_the_first_step(void **state)
 {
 	(void)state;
-	assert_true(says("traced from its first step"));
-	assert_false(says("before it was traced"));
+	assert_true(says_in("notes", "traced from its first step"));
+	assert_false(says_in("notes", "before it was traced"));
+	assert_false(says_in("health", "TensorFlow"));
 }
 
 static void test_traced_later(void **state)
 {
 	(void)state;
 	model->manifest->first_step = 7;
-	assert_true(says("had executed often before it was traced"));
-	assert_false(says("from its first step"));
+	assert_true(says_in("notes", "which operations are cheap before it was traced"));
+	assert_false(says_in("notes", "from its first step"));
 	model->manifest->first_step = 0;
 	model->manifest->delay_ns = 1;
-	assert_true(says("had executed often before it was traced"));
+	assert_true(says_in("notes", "which operations are cheap before it was traced"));
 }
 
 static void test_no_framework(void **state)
 {
 	(void)state;
 	model->survey->event_counts[MR_EVENT_traceme_numbers] = 0;
-	assert_false(says("TensorFlow"));
+	assert_false(says_in("notes", "TensorFlow"));
 }
 
 /* Of nodes of a graph: those that a program executes by themselves have no run. */
 static void test_unknown_device(void **state)
 {
 	(void)state;
-	assert_false(says("the device is not known"));
+	assert_false(says_in("health", "The device is not known"));
 	model->node_executions.run[0] = 5;
-	assert_true(says("Of 1 of 1 executions of graph nodes the device is not known."));
+	assert_true(
+		says_in("health", "The device is not known for 1 of 1 executions of graph nodes."));
 }
 
 int main(void)

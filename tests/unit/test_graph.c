@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "analysis/critical_path.h"
+#include "analysis/cause/critical_path.h"
 #include "base/error.h"
 #include "hand_model.h"
 #include "serve/graph.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 #include "runtime_trace.h"
 #include "trace_writer.h"
 

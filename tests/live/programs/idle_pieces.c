@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/cause/idle.h"
 #include "analysis/device_time.h"
-#include "analysis/idle.h"
 #include "base/error.h"
 #include "load/load.h"
 
