@@ -24,9 +24,10 @@ BELOW = {
     "analysis": ["model"],
     "report": ["analysis"],
     "export": ["analysis"],
-    "layout": ["base"],
-    "serve": ["query", "layout"],
     "query": ["report"],
+    "timeline": ["query"],
+    "graph": ["analysis"],
+    "serve": ["timeline", "graph"],
     "cmd": ["query", "report", "export", "serve", "launch"],
 }
 # These run inside traced programs: of base, only what has no code of its own.

@@ -11,8 +11,8 @@
 
 #include "analysis/critical_path.h"
 #include "base/error.h"
+#include "graph/graph.h"
 #include "hand_model.h"
-#include "serve/graph.h"
 
 static struct mr_model *model;
 static struct mr_graph_figures figures;

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
+#include "analysis/live_set.h"
 #include "ask_json.h"
 #include "hand_model.h"
 #include "model/runtime.h"
-#include "serve/live_set.h"
 #include "trace_writer.h"
 
 enum {
