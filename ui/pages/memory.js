@@ -5,12 +5,12 @@
  * got from the runtime: the two are shown beside each other and never added.
  */
 
-import {drawing, element, problem, replaceContent} from "./dom.js";
-import {bytes, count, duration} from "./format.js";
+import {drawing, element, problem, replaceContent} from "../shared/dom.js";
+import {bytes, count, duration} from "../shared/format.js";
+import {nodeSelection} from "../shared/state.js";
+import {panned, zoomed} from "../timeline/viewport.js";
 import {area, horizontal, responsive, timeAxis, valueAxis, vertical} from "./plots.js";
-import {nodeSelection} from "./state.js";
 import {createTable} from "./table.js";
-import {panned, zoomed} from "./timeline/viewport.js";
 
 /**
  * @typedef {object} Series
@@ -33,14 +33,14 @@ const DRAG_PX = 5;
 const STEP = 0.25;
 
 class Memory {
-	/** @param {import("./main.js").Context} context */
+	/** @param {import("../main.js").Context} context */
 	constructor(context) {
 		this.context = context;
 		this.element = element("div", {}, element("p", {class: "page", role: "status"}, "Adding up memory …"));
 		this.live = element("section", {"aria-live": "polite"});
 		/** @type {Plot[]} */
 		this.plots = [];
-		/** @type {Map<number, import("./api.js").SeriesPart>} */
+		/** @type {Map<number, import("../shared/api.js").SeriesPart>} */
 		this.parts = new Map();
 		this.fetched = "";
 		this.shownLive = "";
@@ -282,8 +282,8 @@ class Memory {
 }
 
 /**
- * @param {import("./main.js").Context} context
- * @returns {import("./main.js").View}
+ * @param {import("../main.js").Context} context
+ * @returns {import("../main.js").View}
  */
 export function create(context) {
 	const memory = new Memory(context);

@@ -5,9 +5,9 @@
  * share this; in the report there is no server behind the page, and nothing is a link.
  */
 
-import {nanosecondsBetween} from "./api.js";
-import {element} from "./dom.js";
-import {duration} from "./format.js";
+import {nanosecondsBetween} from "../shared/api.js";
+import {element} from "../shared/dom.js";
+import {duration} from "../shared/format.js";
 import {createTable} from "./table.js";
 
 /**
@@ -61,10 +61,10 @@ import {createTable} from "./table.js";
  * @property {number} idle_ns
  * @property {Cause[]} idle_causes
  *
- * @typedef {import("./links.js").Links} Links
+ * @typedef {import("../shared/links.js").Links} Links
  */
 
-/** @type {WeakMap<import("./api.js").Api, Promise<Report>>} */
+/** @type {WeakMap<import("../shared/api.js").Api, Promise<Report>>} */
 const reports = new WeakMap();
 
 /** Of each table; tables.js asks for the others of the one that is shown. */
@@ -73,7 +73,7 @@ const MORE_ROWS = 5000;
 
 /**
  * The report of the whole trace, asked for once: the first rows of each table.
- * @param {import("./api.js").Api} api
+ * @param {import("../shared/api.js").Api} api
  */
 export function loadReport(api) {
 	let report = reports.get(api);
@@ -87,7 +87,7 @@ export function loadReport(api) {
 
 /**
  * Some more rows of a table, if it lacks any.
- * @param {import("./api.js").Api} api
+ * @param {import("../shared/api.js").Api} api
  * @param {string} id as in "idle.by_all"
  * @param {Table} table
  */

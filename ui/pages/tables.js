@@ -10,12 +10,12 @@
  *     └────────────┴──────────────────────────────┘
  */
 
-import {element, problem, replaceContent} from "./dom.js";
+import {element, problem, replaceContent} from "../shared/dom.js";
+import {count, duration} from "../shared/format.js";
+import {createLinks} from "../shared/links.js";
+import {nodeSelection} from "../shared/state.js";
 import {loadReport, loadRows, sentenceList} from "./findings.js";
-import {count, duration} from "./format.js";
-import {createLinks} from "./links.js";
 import {histogram} from "./plots.js";
-import {nodeSelection} from "./state.js";
 import {nameOf, rowsAbout, tellingTable} from "./subjects.js";
 import {createTable} from "./table.js";
 
@@ -54,7 +54,7 @@ const arrangementOf = ({filter = "", sort = ""}) => ({filter, sort});
 /** @typedef {{id: string, finding: Finding, table: Table}} Listed */
 
 class Tables {
-	/** @param {import("./main.js").Context} context */
+	/** @param {import("../main.js").Context} context */
 	constructor(context) {
 		this.context = context;
 		this.links = createLinks(context);
@@ -238,8 +238,8 @@ class Tables {
 }
 
 /**
- * @param {import("./main.js").Context} context
- * @returns {import("./main.js").View}
+ * @param {import("../main.js").Context} context
+ * @returns {import("../main.js").View}
  */
 export function create(context) {
 	const tables = new Tables(context);

@@ -4,19 +4,19 @@
  * It is not there when nothing is selected.
  */
 
-import {fillLabel} from "./details/label.js";
-import {fillNode} from "./details/node.js";
-import {fillRow} from "./details/row.js";
-import {fillStretch} from "./details/stretch.js";
-import {element, problem, replaceContent} from "./dom.js";
-import {readStretch} from "./timeline.js";
+import {element, problem, replaceContent} from "../shared/dom.js";
+import {readStretch} from "../timeline/timeline.js";
+import {fillLabel} from "./label.js";
+import {fillNode} from "./node.js";
+import {fillRow} from "./row.js";
+import {fillStretch} from "./stretch.js";
 
 const NARROWEST = 220;
 const KEY_STEP = 24;
 /** A stretch that is still being drawn with the mouse is not asked for. */
 const PATIENCE_MS = 150;
 
-/** @type {Record<string, (context: import("./main.js").Context, answer: any) => Node>} */
+/** @type {Record<string, (context: import("../main.js").Context, answer: any) => Node>} */
 const CONTENTS = {row: fillRow, label: fillLabel, node: fillNode};
 
 /**
@@ -48,7 +48,7 @@ function createEdge(panel) {
 }
 
 /**
- * @param {import("./main.js").Context} context
+ * @param {import("../main.js").Context} context
  * @returns {{element: HTMLElement}}
  */
 export function createDetails(context) {
@@ -65,7 +65,7 @@ export function createDetails(context) {
 		fold.textContent = isFolded ? "«" : "»";
 		fold.setAttribute("aria-expanded", String(!isFolded));
 	});
-	let shownSelected = /** @type {import("./state.js").Selected | null} */ (null);
+	let shownSelected = /** @type {import("../shared/state.js").Selected | null} */ (null);
 	let shownFailure = "";
 	let shownStretch = "";
 	let timer = 0;

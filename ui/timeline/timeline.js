@@ -14,25 +14,25 @@
  * frame of the browser.
  */
 
-import {duration, exactDuration} from "./format.js";
-import {rowSelection} from "./state.js";
-import {onThemeChange} from "./theme.js";
-import {drawAxis, isOnStrip} from "./timeline/axis.js";
-import {declareKeys} from "./timeline/commands.js";
-import {Painter} from "./timeline/draw.js";
-import {createFrame, resize} from "./timeline/frame.js";
-import {listen} from "./timeline/input.js";
-import {Openness} from "./timeline/openness.js";
-import {Overlay} from "./timeline/overlay.js";
-import {Palette} from "./timeline/palette.js";
-import {Groups, LANES, laneAt} from "./timeline/rows.js";
-import {firstAbove} from "./timeline/sorted.js";
-import {Sources} from "./timeline/sources.js";
-import {momentText, ticks} from "./timeline/ticks.js";
-import {Tooltip} from "./timeline/tooltip.js";
-import {createTools} from "./timeline/tools.js";
-import {Tree} from "./timeline/tree.js";
-import {panned, revealed, sensibleWindow, xToTime, zoomed} from "./timeline/viewport.js";
+import {duration, exactDuration} from "../shared/format.js";
+import {rowSelection} from "../shared/state.js";
+import {onThemeChange} from "../shared/theme.js";
+import {drawAxis, isOnStrip} from "./axis.js";
+import {declareKeys} from "./commands.js";
+import {Painter} from "./draw.js";
+import {createFrame, resize} from "./frame.js";
+import {listen} from "./input.js";
+import {Openness} from "./openness.js";
+import {Overlay} from "./overlay.js";
+import {Palette} from "./palette.js";
+import {Groups, LANES, laneAt} from "./rows.js";
+import {firstAbove} from "./sorted.js";
+import {Sources} from "./sources.js";
+import {momentText, ticks} from "./ticks.js";
+import {createTools} from "./tools.js";
+import {Tooltip} from "./tooltip.js";
+import {Tree} from "./tree.js";
+import {panned, revealed, sensibleWindow, xToTime, zoomed} from "./viewport.js";
 
 /** Options that change which rows there are. */
 const LAYOUT_OPTIONS = ["open", "closed", "lanes", "tracks"];
@@ -47,7 +47,7 @@ export function readStretch(option) {
 }
 
 export class Timeline {
-	/** @param {import("./main.js").Context} context */
+	/** @param {import("../main.js").Context} context */
 	constructor(context) {
 		const {api, store, trace, colours} = context;
 		this.context = context;
@@ -68,7 +68,7 @@ export class Timeline {
 		this.draft = null;
 		/** What was clicked here is in sight. */
 		this.ownSelection = "";
-		this.lastSelected = /** @type {import("./state.js").Selected | null} */ (null);
+		this.lastSelected = /** @type {import("../shared/state.js").Selected | null} */ (null);
 		this.tools = createTools(context, {
 			zoom: (factor) => this.#zoom((store.state.from + store.state.to) / 2, factor),
 			showAll: () => this.showAll(),
@@ -102,7 +102,7 @@ export class Timeline {
 		declareKeys(this);
 	}
 
-	/** @returns {import("./timeline/input.js").Actions} */
+	/** @returns {import("./input.js").Actions} */
 	#actions() {
 		const {store} = this;
 		const timeAt = (/** @type {number} */ x) => xToTime(this.#viewport(), x * this.#ratio());
@@ -169,7 +169,7 @@ export class Timeline {
 		return xToTime(this.#viewport(), this.pointer ? this.pointer.x * this.#ratio() : this.frame.canvas.width / 2);
 	}
 
-	/** @param {import("./timeline/rows.js").Row} row */
+	/** @param {import("./rows.js").Row} row */
 	#toggle({group, band, isOpen}) {
 		if (band)
 			this.openness.setLanes(band, isOpen === false);
@@ -190,7 +190,7 @@ export class Timeline {
 		return window.devicePixelRatio || 1;
 	}
 
-	/** @returns {import("./timeline/viewport.js").Viewport} */
+	/** @returns {import("./viewport.js").Viewport} */
 	#viewport() {
 		const {from, to} = this.store.state;
 		return {from, to, width: this.frame.canvas.width};
@@ -200,7 +200,7 @@ export class Timeline {
 	 * The slice at a place of the canvas. A little beside it is near enough.
 	 * @param {number} x
 	 * @param {number} y
-	 * @returns {import("./timeline/tooltip.js").Hit | null}
+	 * @returns {import("./tooltip.js").Hit | null}
 	 */
 	#hit(x, y) {
 		const {layout} = this;
@@ -234,8 +234,8 @@ export class Timeline {
 	}
 
 	/**
-	 * @param {import("./state.js").State} state
-	 * @param {import("./state.js").State} previous
+	 * @param {import("../shared/state.js").State} state
+	 * @param {import("../shared/state.js").State} previous
 	 */
 	#changed(state, previous) {
 		if (LAYOUT_OPTIONS.some((name) => state.options[name] !== previous.options[name]))
@@ -280,8 +280,8 @@ export class Timeline {
 	}
 
 	/**
-	 * @param {import("./timeline/rows.js").Group | undefined} group
-	 * @param {import("./timeline/rows.js").Band | undefined} band
+	 * @param {import("./rows.js").Group | undefined} group
+	 * @param {import("./rows.js").Band | undefined} band
 	 */
 	#reveal(group, band) {
 		if (group && !this.layout.rowOfGroup.has(group.id))
@@ -293,7 +293,7 @@ export class Timeline {
 			this.#scrollTo(row);
 	}
 
-	/** @param {import("./timeline/rows.js").Row} row */
+	/** @param {import("./rows.js").Row} row */
 	#scrollTo({top, height}) {
 		const {scrollTop, clientHeight} = this.frame.scroller;
 		/* The spacer may still have the height of the former layout. */
@@ -342,7 +342,7 @@ export class Timeline {
 		return (this.tools.showPath() && this.groups.bands.find(({table}) => table === "path")) || null;
 	}
 
-	/** @returns {import("./timeline/sources.js").Shown[]} */
+	/** @returns {import("./sources.js").Shown[]} */
 	#bandsInSight() {
 		const rows = this.layout.between(this.top, this.top + this.frame.drawing.clientHeight);
 		const shown = rows.flatMap(({band, stripes, lanes}) =>
@@ -415,8 +415,8 @@ export class Timeline {
 }
 
 /**
- * @param {import("./main.js").Context} context
- * @returns {import("./main.js").View}
+ * @param {import("../main.js").Context} context
+ * @returns {import("../main.js").View}
  */
 export function create(context) {
 	return new Timeline(context);

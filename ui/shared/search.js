@@ -14,7 +14,7 @@ const PATIENCE_MS = 120;
 const TAIL = 36; /* characters at the end of a name that are seen */
 
 /**
- * @param {import("./main.js").Context} context
+ * @param {import("../main.js").Context} context
  * @returns {{element: HTMLElement, focus: () => void}}
  */
 export function createSearch({api, store}) {

@@ -31,7 +31,7 @@ async function orNull(answer) {
 }
 
 /**
- * @param {import("./main.js").Context} context
+ * @param {import("../main.js").Context} context
  * @returns {Links}
  */
 export function createLinks({api, store, trace}) {

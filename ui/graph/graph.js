@@ -11,19 +11,19 @@
  * state; the selected operation is the selection of all views.
  */
 
-import {replaceContent} from "./dom.js";
-import {count, duration, percent} from "./format.js";
-import {Camera} from "./graph/camera.js";
-import {Painter} from "./graph/draw.js";
-import {createFrame} from "./graph/frame.js";
-import {declareKeys, listen} from "./graph/input.js";
-import {createLegend, PAINTS, shortDevice} from "./graph/paint.js";
-import {Picture} from "./graph/picture.js";
-import {nodeSelection} from "./state.js";
-import {onThemeChange} from "./theme.js";
+import {replaceContent} from "../shared/dom.js";
+import {count, duration, percent} from "../shared/format.js";
+import {nodeSelection} from "../shared/state.js";
+import {onThemeChange} from "../shared/theme.js";
+import {Camera} from "./camera.js";
+import {Painter} from "./draw.js";
+import {createFrame} from "./frame.js";
+import {declareKeys, listen} from "./input.js";
+import {createLegend, PAINTS, shortDevice} from "./paint.js";
+import {Picture} from "./picture.js";
 
 /**
- * @typedef {import("./graph/picture.js").Item} Item
+ * @typedef {import("./picture.js").Item} Item
  */
 
 const PATIENCE_MS = 120; /* while somebody types */
@@ -61,7 +61,7 @@ function describe(item, span) {
 }
 
 class GraphView {
-	/** @param {import("./main.js").Context} context */
+	/** @param {import("../main.js").Context} context */
 	constructor(context) {
 		this.context = context;
 		this.store = context.store;
@@ -72,7 +72,7 @@ class GraphView {
 		this.current = null;
 		/** @type {Item | null} */
 		this.hovered = null;
-		/** @type {import("./graph/picture.js").Found[]} */
+		/** @type {import("./picture.js").Found[]} */
 		this.found = [];
 		this.foundFor = "";
 		this.findTimer = 0;
@@ -170,7 +170,7 @@ class GraphView {
 	}
 
 	/**
-	 * @param {import("./api.js").Parameters} wish
+	 * @param {import("../shared/api.js").Parameters} wish
 	 * @returns {Promise<Picture | null>} null: another one is wanted by now, or there is none
 	 */
 	async #fetch(wish) {
@@ -417,7 +417,7 @@ class GraphView {
 	}
 }
 
-/** @param {import("./main.js").Context} context */
+/** @param {import("../main.js").Context} context */
 export function create(context) {
 	return new GraphView(context);
 }

@@ -10,9 +10,9 @@
  *     └────────┴────────┴───────────────────┘
  */
 
-import {drawing, element, replaceContent} from "./dom.js";
-import {count, percent, quantity} from "./format.js";
-import {nameElement} from "./names.js";
+import {drawing, element, replaceContent} from "../shared/dom.js";
+import {count, percent, quantity} from "../shared/format.js";
+import {nameElement} from "../shared/names.js";
 import {orderBy, sumOf, toCsv} from "./table_rows.js";
 
 /**

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Plots as SVG: they are sharp at any size, print, and their colours follow the theme. */
 
-import {drawing, replaceContent} from "./dom.js";
-import {bytes, count, duration} from "./format.js";
+import {drawing, replaceContent} from "../shared/dom.js";
+import {bytes, count, duration} from "../shared/format.js";
 
 /**
  * A part of a whole.
@@ -44,7 +44,7 @@ export function swatch(colour) {
  * An SVG that is drawn anew when its width changes.
  * @param {string} label
  * @param {number} height
- * @param {(width: number) => import("./dom.js").Child[]} draw
+ * @param {(width: number) => import("../shared/dom.js").Child[]} draw
  * @returns {{element: SVGElement, redraw: () => void}}
  */
 export function responsive(label, height, draw) {
@@ -242,7 +242,7 @@ export function durationBars(durations, nameOf, width, height, chosen, median) {
 
 /**
  * A value over time: filled below the highest of each pixel, with a line where it was lowest.
- * @param {import("./api.js").SeriesPart} part
+ * @param {import("../shared/api.js").SeriesPart} part
  * @param {Scale} x
  * @param {Scale} y
  */

@@ -3,11 +3,11 @@
  * Steps: how long each took, and what made one of them take longer or shorter than the median one.
  */
 
-import {element, problem, replaceContent} from "./dom.js";
+import {element, problem, replaceContent} from "../shared/dom.js";
+import {count, duration} from "../shared/format.js";
+import {rowSelection} from "../shared/state.js";
 import {rowsOf, sumByCause} from "./findings.js";
-import {count, duration} from "./format.js";
 import {durationBars, responsive} from "./plots.js";
-import {rowSelection} from "./state.js";
 import {createTable} from "./table.js";
 
 /**
@@ -63,7 +63,7 @@ function medianOf(steps) {
 }
 
 class Steps {
-	/** @param {import("./main.js").Context} context */
+	/** @param {import("../main.js").Context} context */
 	constructor(context) {
 		this.context = context;
 		this.element = element("div", {}, element("p", {class: "page", role: "status"}, "Looking for steps …"));
@@ -274,8 +274,8 @@ class Steps {
 }
 
 /**
- * @param {import("./main.js").Context} context
- * @returns {import("./main.js").View}
+ * @param {import("../main.js").Context} context
+ * @returns {import("../main.js").View}
  */
 export function create(context) {
 	const steps = new Steps(context);

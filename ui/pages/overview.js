@@ -4,19 +4,19 @@
  * is one click away from what proves it.
  */
 
-import {nanosecondsBetween} from "./api.js";
+import {nanosecondsBetween} from "../shared/api.js";
+import {causeColour, nameColour} from "../shared/colours.js";
+import {element, problem, replaceContent} from "../shared/dom.js";
+import {bytes, count, duration, percent} from "../shared/format.js";
+import {createLinks} from "../shared/links.js";
 import {causeMeaning} from "./causes.js";
-import {causeColour, nameColour} from "./colours.js";
-import {element, problem, replaceContent} from "./dom.js";
 import {evidenceList, findingOf, loadReport, rowsOf, sentenceList, sumByCause} from "./findings.js";
-import {bytes, count, duration, percent} from "./format.js";
-import {createLinks} from "./links.js";
 import {stackedBar, swatch} from "./plots.js";
 
 /**
  * @typedef {import("./findings.js").Report} Report
  * @typedef {import("./findings.js").Row} Row
- * @typedef {import("./links.js").Links} Links
+ * @typedef {import("../shared/links.js").Links} Links
  * @typedef {import("./plots.js").Part & {about: string, show: (() => void) | null}} NamedPart
  */
 
@@ -255,7 +255,7 @@ export function renderOverview(report, links) {
 
 /**
  * What is known before the analyses have ended, and how far they are.
- * @param {import("./main.js").Context} context
+ * @param {import("../main.js").Context} context
  */
 function createWaiting({api, trace: {summary, command, path, health: known}}) {
 	const said = element("p", {role: "status"}, "Analysing the trace …");
@@ -280,8 +280,8 @@ function createWaiting({api, trace: {summary, command, path, health: known}}) {
 }
 
 /**
- * @param {import("./main.js").Context} context
- * @returns {import("./main.js").View}
+ * @param {import("../main.js").Context} context
+ * @returns {import("../main.js").View}
  */
 export function create(context) {
 	const place = element("div", {});

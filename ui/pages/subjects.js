@@ -4,7 +4,7 @@
 /**
  * @typedef {import("./findings.js").Table} Table
  * @typedef {import("./findings.js").Row} Row
- * @typedef {import("./state.js").Selected} Selected
+ * @typedef {import("../shared/state.js").Selected} Selected
  */
 
 /**
