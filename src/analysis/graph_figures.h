@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the whole trace says of the nodes and edges of its graphs. Made once, when first asked for.
+ * What the whole trace says of the nodes and edges of its graphs.
  */
 #ifndef MR_ANALYSIS_GRAPH_FIGURES_H
 #define MR_ANALYSIS_GRAPH_FIGURES_H
 
+#include "analysis/shapes.h"
 #include "model/model.h"
 
 struct mr_critical_path;
@@ -18,23 +19,17 @@ struct mr_node_figures {
 	int64_t critical_ns; /* of the critical path that it is on */
 };
 
-#define MR_BYTES_UNKNOWN UINT64_MAX
-
 struct mr_graph_figures {
 	struct mr_node_figures *nodes; /* by node */
-	uint64_t *
-		edge_bytes; /* by edge: what came in by it in all executions whose shapes are known;
-			       * MR_BYTES_UNKNOWN if none is */
+	/* By edge: what came in by it in all executions whose shapes are known; MR_BYTES_UNKNOWN if none is. */
+	uint64_t *edge_bytes;
 };
 
+/* -ENOMEM. */
 int mr_graph_figures_make(const struct mr_model *model, const struct mr_critical_path *path,
 			  struct mr_graph_figures *ret_figures);
 void mr_graph_figures_free(struct mr_graph_figures *figures);
 
 void mr_node_figures_add(struct mr_node_figures *sum, const struct mr_node_figures *more);
-
-/* The bytes of one of the tensors that "(float[32,10];;int64[2])" lists; MR_BYTES_UNKNOWN if it is not listed, or has
- * no fixed size. */
-uint64_t mr_shapes_bytes(const char *shapes, uint32_t number);
 
 #endif
