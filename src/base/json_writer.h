@@ -58,4 +58,14 @@ void mr_json_real(struct mr_json *json, const char *key, double value);
 void mr_json_bool(struct mr_json *json, const char *key, bool value);
 void mr_json_null(struct mr_json *json, const char *key);
 
+/* A number, or null if it is the one that stands for none. */
+static inline void mr_json_index(struct mr_json *json, const char *key, uint32_t index,
+				 uint32_t none)
+{
+	if (index == none)
+		mr_json_null(json, key);
+	else
+		mr_json_uint(json, key, index);
+}
+
 #endif

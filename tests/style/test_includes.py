@@ -25,9 +25,10 @@ BELOW = {
     "analysis": ["model"],
     "report": ["analysis"],
     "export": ["analysis"],
-    "layout": ["base"],
-    "serve": ["load", "query", "layout"],
     "query": ["report"],
+    "timeline": ["query"],
+    "graph": ["analysis"],
+    "serve": ["load", "timeline", "graph"],
     "cmd": ["load", "query", "report", "export", "serve", "launch"],
 }
 # These run inside traced programs: of base, only what has no code of its own.
