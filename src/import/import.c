@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "import/kineto.h"
+#include "import/chrome/kineto.h"
 
 #define SECOND_NS 1000000000
 

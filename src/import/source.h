@@ -6,8 +6,8 @@
  *                                    └ `offset` bytes into the text
  *
  * What is done with is given back at once, so that a large file needs little memory. The window grows
- * only when one value does not fit, and not beyond MR_SOURCE_WINDOW_MAX. Blanks never make it grow. Zeros follow its end, as json.h
- * wants them.
+ * only when one value does not fit, and not beyond MR_SOURCE_WINDOW_MAX. MR_SOURCE_PADDING zeros follow its
+ * end, so that a reader may look at many bytes at once.
  */
 #ifndef MR_IMPORT_SOURCE_H
 #define MR_IMPORT_SOURCE_H
@@ -17,7 +17,8 @@
 #include <stdint.h>
 
 enum {
-	MR_SOURCE_WINDOW_MAX = 64 << 20
+	MR_SOURCE_WINDOW_MAX = 64 << 20,
+	MR_SOURCE_PADDING = 64,
 };
 
 struct mr_source {

@@ -21,16 +21,16 @@
  * one process only. In a file of several processes that is the one which has a call of that correlation;
  * if several have one, it stays uncorrelated.
  *
- *     kineto.c         what an event means by its phase, and intervals, instants, counters, messages
- *     kineto_names.c   whom and what it is about
- *     kineto_device.c  runtime calls and device operations
- *     launches.c       whose the operations are, once all is read
+ *     kineto.c           what an event means by its phase, and intervals, instants, counters, messages
+ *     kineto_names.c     whom and what it is about
+ *     kineto_device.c    runtime calls and device operations
+ *     kineto_launches.c  whose the operations are, once all is read
  */
-#ifndef MR_IMPORT_KINETO_H
-#define MR_IMPORT_KINETO_H
+#ifndef MR_IMPORT_CHROME_KINETO_H
+#define MR_IMPORT_CHROME_KINETO_H
 
 #include "import/builder.h"
-#include "import/chrome.h"
+#include "import/chrome/chrome.h"
 #include "import/faults.h"
 
 struct mr_kineto_device_name {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "import/kineto.h"
+#include "import/chrome/kineto.h"
 
 /* A call, as far as operations look for it. */
 struct caller {

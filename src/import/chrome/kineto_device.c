@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/kineto_device.h"
+#include "import/chrome/kineto_device.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-#include "import/kineto_names.h"
+#include "import/chrome/kineto_names.h"
 
 enum category {
 	OTHER,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/kineto_names.h"
+#include "import/chrome/kineto_names.h"
 
 #include <errno.h>
 #include <stdio.h>
