@@ -45,8 +45,9 @@ static int begin_packet(struct mr_image *image)
 
 static void end_packet(struct mr_image *image)
 {
-	struct mr_packet_header header = {
-		.magic = MR_CTF_MAGIC, .stream_class = MR_STREAM_USER, .stream = image->stream};
+	struct mr_packet_header header = {.magic = MR_CTF_MAGIC,
+					  .stream_class = image->stream_class,
+					  .stream = image->stream};
 	struct mr_packet_context *context = &image->context;
 	size_t content = image->used - image->packet, whole = mr_align_up(content, (size_t)8);
 
@@ -60,11 +61,12 @@ static void end_packet(struct mr_image *image)
 	context->sequence++;
 }
 
-int mr_image_begin(struct mr_image *image, const struct mr_packet_context *context,
-		   int64_t first_ns)
+int mr_image_begin(struct mr_image *image, enum mr_stream_class stream_class,
+		   const struct mr_packet_context *context, int64_t first)
 {
+	image->stream_class = stream_class;
 	image->context = *context;
-	image->last_ticks = (uint64_t)first_ns;
+	image->last_ticks = (uint64_t)first;
 	image->stream++;
 	return begin_packet(image);
 }
@@ -94,12 +96,12 @@ static uint8_t *put_header(uint8_t *to, enum mr_event_id event, uint64_t ticks, 
 	return put(to, &low, sizeof low);
 }
 
-int mr_image_add(struct mr_image *image, int64_t time_ns, enum mr_event_id event,
-		 const void *payload, const char *text)
+int mr_image_add(struct mr_image *image, int64_t time, enum mr_event_id event, const void *payload,
+		 const char *text)
 {
 	const struct mr_event_desc *desc = &mr_event_table[event];
-	size_t text_bytes = text ? mr_min(strlen(text), (size_t)TEXT_MAX) : 0;
-	uint64_t ticks = (uint64_t)time_ns;
+	size_t text_bytes = desc->has_text ? mr_min(strlen(text), (size_t)TEXT_MAX) : 0;
+	uint64_t ticks = (uint64_t)time;
 
 	if (image->used - image->packet >= PACKET_BYTES) {
 		end_packet(image);

@@ -16,6 +16,8 @@ enum {
 	INPUT_BYTES = 64 << 10,
 };
 
+_Static_assert((int)MR_SOURCE_HEAD_BYTES <= (int)WINDOW_BYTES, "the head has room in the window");
+
 struct mr_source_file {
 	int fd;
 	bool is_gzip;
@@ -159,6 +161,14 @@ bool mr_source_more(struct mr_source *source)
 	source->end = to + got;
 	memset(to + got, 0, MR_SOURCE_PADDING);
 	return got > 0;
+}
+
+bool mr_source_fill_head(struct mr_source *source)
+{
+	while (source->end - source->at < MR_SOURCE_HEAD_BYTES)
+		if (!mr_source_more(source))
+			return true;
+	return false;
 }
 
 uint64_t mr_source_drain(struct mr_source *source)
