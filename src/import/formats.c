@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "import/unread.h"
 
 const struct mr_format *const mr_formats[] = {
 #define MR_FORMAT(name) &mr_##name##_format,
@@ -42,10 +43,14 @@ static const char *list_names(const struct mr_format *const *formats, struct mr_
 
 int mr_format_refuse(const struct mr_format *const *formats, const struct mr_head *head)
 {
+	const struct mr_unread *unread = mr_unread_find(head);
 	struct mr_region region = {0};
 
 	if (head->count == 0)
 		return mr_fail(EINVAL, "not a trace: the file is empty");
+	if (unread)
+		return mr_fail(EINVAL, "this is %s, which millrace does not read: %s", unread->name,
+			       unread->advice);
 	const char *names = list_names(formats, &region);
 	mr_fail(EINVAL, "not a trace: it is neither a recording of millrace nor %s",
 		names ? names : "of another tool");
