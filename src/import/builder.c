@@ -26,7 +26,7 @@ void mr_builder_free(struct mr_builder *builder)
 		mr_vec_free(&builder->streams.items[i].open);
 	mr_strings_free(&builder->strings);
 	mr_strings_free(&builder->graphs);
-	mr_strings_free(&builder->nodes);
+	mr_strings_free(&builder->node_keys);
 	mr_strings_free(&builder->files);
 	mr_strings_free(&builder->process_keys);
 	mr_strings_free(&builder->stream_keys);
@@ -34,6 +34,7 @@ void mr_builder_free(struct mr_builder *builder)
 	mr_strings_free(&builder->queue_keys);
 	mr_vec_free(&builder->processes);
 	mr_vec_free(&builder->streams);
+	mr_vec_free(&builder->nodes);
 	mr_vec_free(&builder->devices);
 	mr_vec_free(&builder->queues);
 	mr_vec_free(&builder->definitions);
@@ -75,17 +76,20 @@ int mr_builder_string(struct mr_builder *builder, const char *text, size_t lengt
 	return mr_strings_intern(&builder->strings, text, length, ret_string);
 }
 
-int mr_builder_node(struct mr_builder *builder, const struct mr_build_node *node,
-		    uint32_t *ret_node)
+int mr_builder_node(struct mr_builder *builder, uint32_t graph, uint32_t name, uint32_t *ret_node)
 {
-	uint32_t known = mr_strings_count(&builder->nodes), number, graph;
+	const uint32_t key[] = {graph, name};
+	const struct mr_build_node added = {.graph = graph, .name = name, .type = name};
+	uint32_t node, number;
 
-	if (mr_strings_intern(&builder->nodes, node, sizeof *node, &number) < 0)
+	if (mr_strings_intern(&builder->node_keys, key, sizeof key, &node) < 0)
 		return -ENOMEM;
-	*ret_node = number + 1;
-	return number < known ? 0
-			      : mr_strings_intern(&builder->graphs, &node->graph,
-						  sizeof node->graph, &graph);
+	*ret_node = node + 1;
+	if (node < builder->nodes.count)
+		return 0;
+	if (mr_strings_intern(&builder->graphs, &graph, sizeof graph, &number) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&builder->nodes, added);
 }
 
 /* A decimal number below `limit`; false if the text is none. */
@@ -259,7 +263,7 @@ static inline int add(struct mr_builder *builder, uint32_t stream, int64_t start
 		return result;
 	place->first = mr_min(place->first, start);
 	place->last = mr_max(place->last, time);
-	const struct mr_build_record record = {time, stream, offset};
+	const struct mr_build_record record = {.time = time, .offset = offset, .stream = stream};
 	return mr_vec_push(&builder->records, record);
 }
 

@@ -72,8 +72,9 @@ struct mr_build_queue {
 struct mr_build_node {
 	uint32_t graph; /* string: the graph's name */
 	uint32_t name;  /* string */
-	uint32_t type;  /* string: the operation it performs */
-	uint32_t device;
+	uint32_t
+		type; /* string, the importer's: the operation it performs; its name unless changed */
+	uint32_t device; /* the importer's: where it is placed; 0 unless changed */
 };
 
 /* What has room in a record: enough of both for any file that can be read into memory. */
@@ -83,8 +84,8 @@ struct mr_build_node {
 /* Its payload and text are the bytes from `offset` on: the event's id, the fields, the text and a zero. */
 struct mr_build_record {
 	int64_t time;
-	uint64_t stream : 28;
 	uint64_t offset : 36;
+	uint64_t stream : 28;
 };
 
 /* What is written once, before all events. */
@@ -94,16 +95,17 @@ struct mr_build_definition {
 };
 
 struct mr_builder {
-	struct mr_strings strings; /* ids are their numbers; 0 is the empty one */
-	struct mr_strings graphs;  /* of a string; ids are numbers + 1, and so for those below */
-	struct mr_strings nodes;   /* of struct mr_build_node */
-	struct mr_strings files;   /* of (device, inode, path's string) */
+	struct mr_strings strings;   /* ids are their numbers; 0 is the empty one */
+	struct mr_strings graphs;    /* of a string; ids are numbers + 1, and so for those below */
+	struct mr_strings node_keys; /* of (graph's string, string) */
+	struct mr_strings files;     /* of (device, inode, path's string) */
 	struct mr_strings process_keys;
 	struct mr_strings stream_keys; /* of (class, process, string or CPU) */
 	struct mr_strings device_keys;
 	struct mr_strings queue_keys; /* of (device, string) */
 	mr_vec(struct mr_build_process) processes;
 	mr_vec(struct mr_build_stream) streams;
+	mr_vec(struct mr_build_node) nodes;
 	mr_vec(struct mr_build_device) devices;
 	mr_vec(struct mr_build_queue) queues;
 	mr_vec(struct mr_build_definition) definitions; /* others than those above */
@@ -126,8 +128,7 @@ void mr_builder_free(struct mr_builder *builder);
 
 int mr_builder_string(struct mr_builder *builder, const char *text, size_t length,
 		      uint32_t *ret_string);
-int mr_builder_node(struct mr_builder *builder, const struct mr_build_node *node,
-		    uint32_t *ret_node);
+int mr_builder_node(struct mr_builder *builder, uint32_t graph, uint32_t name, uint32_t *ret_node);
 int mr_builder_process(struct mr_builder *builder, const char *key, size_t length,
 		       uint32_t *ret_process);
 int mr_builder_thread(struct mr_builder *builder, uint32_t process, uint32_t key, /* string */

@@ -120,12 +120,10 @@ static int define_others(const struct definitions *to, enum mr_stream_class stre
 
 	for (size_t i = 0; result == 0 && i < builder->definitions.count; i++) {
 		const struct mr_build_definition *definition = &builder->definitions.items[i];
-		const uint8_t *payload = &builder->payloads.items[definition->offset];
-		size_t fixed = mr_event_table[payload[0]].fixed_bytes;
 
 		if (definition->stream_class == stream_class)
-			result = define(to, payload[0], payload + 1,
-					(const char *)payload + 1 + fixed);
+			result = mr_image_add_stored(to->image, to->time,
+						     &builder->payloads.items[definition->offset]);
 	}
 	return result;
 }
@@ -186,17 +184,16 @@ static int define_nodes(const struct definitions *to)
 		memcpy(&graph.name, mr_strings_text(&builder->graphs, i), sizeof graph.name);
 		result = define(to, MR_EVENT_def_graph, &graph, NULL);
 	}
-	for (uint32_t i = 0; result == 0 && i < mr_strings_count(&builder->nodes); i++) {
-		struct mr_build_node built;
+	for (uint32_t i = 0; result == 0 && i < builder->nodes.count; i++) {
+		const struct mr_build_node *built = &builder->nodes.items[i];
 		uint32_t graph = 0;
 
-		memcpy(&built, mr_strings_text(&builder->nodes, i), sizeof built);
-		mr_strings_find(&builder->graphs, &built.graph, sizeof built.graph, &graph);
+		mr_strings_find(&builder->graphs, &built->graph, sizeof built->graph, &graph);
 		const struct mr_event_def_node node = {.id = i + 1,
 						       .graph = graph + 1,
-						       .name = built.name,
-						       .type = built.type,
-						       .device = built.device};
+						       .name = built->name,
+						       .type = built->type,
+						       .device = built->device};
 		result = define(to, MR_EVENT_def_node, &node, NULL);
 	}
 	return result;
@@ -277,11 +274,64 @@ static int compare_records(const void *first, const void *second)
 {
 	const struct mr_build_record *a = first, *b = second;
 
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static bool is_in_order(const struct mr_build_record *records, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (records[i].time < records[i - 1].time)
+			return false;
+	return true;
+}
+
+/* Moves the records, which stand as they came, to their streams, and says where each of these ends. */
+static int divide_by_stream(struct mr_builder *builder, size_t *ends)
+{
+	size_t count = builder->records.count;
+	struct mr_build_record *divided = malloc((count + 1) * sizeof *divided);
+
+	if (!divided)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		ends[builder->records.items[i].stream + 1]++;
+	for (size_t i = 0; i < builder->streams.count; i++)
+		ends[i + 1] += ends[i]; /* so far the begin of i + 1 */
+	for (size_t i = 0; i < count; i++)
+		divided[ends[builder->records.items[i].stream]++] = builder->records.items[i];
+	free(builder->records.items);
+	builder->records.items = divided;
+	builder->records.capacity = count + 1;
+	return 0;
+}
+
+/* Processes that only have names are none. */
+static void mark_process(struct mr_builder *builder, const struct mr_build_stream *stream)
+{
+	if (stream->stream_class == MR_STREAM_USER)
+		builder->processes.items[stream->process].has_events = true;
+}
+
+/* By stream, then by time, then as they came. */
+static int sort_records(struct mr_builder *builder)
+{
+	mr_auto(free) size_t *ends = calloc(builder->streams.count + 2, sizeof *ends);
+	size_t first = 0;
+
+	if (!ends || divide_by_stream(builder, ends) < 0)
+		return mr_fail_errno(ENOMEM, "import");
+	for (size_t i = 0; i < builder->streams.count; first = ends[i++]) {
+		struct mr_build_record *records = &builder->records.items[first];
+		size_t count = ends[i] - first;
+
+		if (count > 0)
+			mark_process(builder, &builder->streams.items[i]);
+		if (!is_in_order(records, count))
+			qsort(records, count, sizeof *records, compare_records);
+	}
+	return 0;
 }
 
 /* Records that follow one another, all of one stream. */
@@ -291,28 +341,11 @@ struct run {
 	size_t count;
 };
 
-/* The life of tasks stands among the definitions of a CPU. */
-static bool is_of_kind(enum mr_event_id event, enum mr_packet_kind kind)
+static int write_record(const struct run *run, size_t i, struct mr_image *image)
 {
-	bool is_life = event >= MR_EVENT_kernel_fork && event <= MR_EVENT_kernel_task_name;
+	const uint8_t *stored = &run->builder->payloads.items[run->records[i].offset];
 
-	return is_life == (kind == MR_PACKET_DEFINITIONS);
-}
-
-static int write_records(const struct run *run, struct mr_image *image, enum mr_packet_kind kind)
-{
-	int result = 0;
-
-	for (size_t i = 0; result == 0 && i < run->count; i++) {
-		const struct mr_build_record *record = &run->records[i];
-		const uint8_t *payload = &run->builder->payloads.items[record->offset];
-
-		if (is_of_kind(payload[0], kind))
-			result = mr_image_add(image, record->time, payload[0], payload + 1,
-					      (const char *)payload + 1 +
-						      mr_event_table[payload[0]].fixed_bytes);
-	}
-	return result;
+	return mr_image_add_stored(image, run->records[i].time, stored);
 }
 
 static int write_thread(const struct run *run, struct mr_image *image)
@@ -332,27 +365,40 @@ static int write_thread(const struct run *run, struct mr_image *image)
 	if (thread->name)
 		result = mr_image_add(image, thread->first, MR_EVENT_thread_start, NULL,
 				      mr_strings_text(&builder->strings, thread->name));
-	if (result == 0)
-		result = write_records(run, image, MR_PACKET_EVENTS);
+	for (size_t i = 0; result == 0 && i < run->count; i++)
+		result = write_record(run, i, image);
 	mr_image_end(image);
 	return result;
+}
+
+/* The life of tasks stands among the definitions of a CPU. */
+static bool is_of_kind(enum mr_event_id event, enum mr_packet_kind kind)
+{
+	bool is_life = event >= MR_EVENT_kernel_fork && event <= MR_EVENT_kernel_task_name;
+
+	return is_life == (kind == MR_PACKET_DEFINITIONS);
 }
 
 static int write_cpu(const struct run *run, struct mr_image *image)
 {
 	const struct mr_build_stream *cpu = &run->builder->streams.items[run->records->stream];
 	struct mr_packet_context context = {.process = MR_RECORDER_PROCESS, .tid = cpu->tid};
-	int result = 0;
+	const uint8_t *payloads = run->builder->payloads.items;
+	int result;
 
-	for (int kind = MR_PACKET_DEFINITIONS; result == 0 && kind >= MR_PACKET_EVENTS; kind--) {
+	for (int kind = MR_PACKET_DEFINITIONS; kind >= MR_PACKET_EVENTS; kind--) {
 		context.kind = (uint8_t)kind;
 		result = mr_image_begin(image, MR_STREAM_KERNEL, &context, cpu->first);
 		if (result < 0)
 			return result;
-		result = write_records(run, image, (enum mr_packet_kind)kind);
+		for (size_t i = 0; result == 0 && i < run->count; i++)
+			if (is_of_kind(payloads[run->records[i].offset], kind))
+				result = write_record(run, i, image);
 		mr_image_end(image);
+		if (result < 0)
+			return result;
 	}
-	return result;
+	return 0;
 }
 
 static int write_streams(const struct mr_builder *builder, struct mr_image *image)
@@ -375,18 +421,6 @@ static int write_streams(const struct mr_builder *builder, struct mr_image *imag
 	return result;
 }
 
-/* Processes that only have names are none. */
-static void mark_processes(struct mr_builder *builder)
-{
-	for (size_t i = 0; i < builder->records.count; i++) {
-		const struct mr_build_stream *stream =
-			&builder->streams.items[builder->records.items[i].stream];
-
-		if (stream->stream_class == MR_STREAM_USER)
-			builder->processes.items[stream->process].has_events = true;
-	}
-}
-
 static int write_all(const struct mr_builder *builder, struct mr_image *image)
 {
 	const struct mr_build_stream *cpu = find_stream(builder, MR_STREAM_KERNEL);
@@ -405,12 +439,10 @@ int mr_builder_finish(struct mr_builder *builder, const uint8_t *trace_uuid,
 	struct mr_image image = {.trace_uuid = trace_uuid};
 	int result = end_open_intervals(builder);
 
+	if (result == 0)
+		result = sort_records(builder);
 	if (result < 0)
 		return result;
-	if (builder->records.count > 0)
-		qsort(builder->records.items, builder->records.count,
-		      sizeof *builder->records.items, compare_records);
-	mark_processes(builder);
 	if (builder->records.count > 0)
 		result = write_all(builder, &image);
 	if (result < 0) {

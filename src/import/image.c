@@ -96,6 +96,17 @@ static uint8_t *put_header(uint8_t *to, enum mr_event_id event, uint64_t ticks, 
 	return put(to, &low, sizeof low);
 }
 
+/* Makes room for an event, in a new packet if this one is full. */
+static int make_room(struct mr_image *image, size_t bytes)
+{
+	if (image->used - image->packet >= PACKET_BYTES) {
+		end_packet(image);
+		if (begin_packet(image) < 0)
+			return -ENOMEM;
+	}
+	return reserve(image, MR_EXTENDED_HEADER_BYTES + bytes + 8); /* and for the padding */
+}
+
 int mr_image_add(struct mr_image *image, int64_t time, enum mr_event_id event, const void *payload,
 		 const char *text)
 {
@@ -103,13 +114,7 @@ int mr_image_add(struct mr_image *image, int64_t time, enum mr_event_id event, c
 	size_t text_bytes = desc->has_text ? mr_min(strlen(text), (size_t)TEXT_MAX) : 0;
 	uint64_t ticks = (uint64_t)time;
 
-	if (image->used - image->packet >= PACKET_BYTES) {
-		end_packet(image);
-		if (begin_packet(image) < 0)
-			return -ENOMEM;
-	}
-	/* Room for the padding too. */
-	if (reserve(image, MR_EXTENDED_HEADER_BYTES + desc->fixed_bytes + text_bytes + 1 + 8) < 0)
+	if (make_room(image, desc->fixed_bytes + text_bytes + 1) < 0)
 		return -ENOMEM;
 	uint8_t *to =
 		put_header(image->bytes + image->used, event, ticks, ticks - image->last_ticks);
@@ -121,6 +126,13 @@ int mr_image_add(struct mr_image *image, int64_t time, enum mr_event_id event, c
 	image->used = (size_t)(to - image->bytes);
 	image->last_ticks = ticks;
 	return 0;
+}
+
+int mr_image_add_stored(struct mr_image *image, int64_t time, const uint8_t *stored)
+{
+	size_t fixed = mr_event_table[stored[0]].fixed_bytes;
+
+	return mr_image_add(image, time, stored[0], stored + 1, (const char *)stored + 1 + fixed);
 }
 
 void mr_image_take(struct mr_image *image, struct mr_mapping *ret_packets)

@@ -38,6 +38,9 @@ int mr_image_begin(struct mr_image *image, enum mr_stream_class stream_class,
 int mr_image_add(struct mr_image *image, int64_t time, enum mr_event_id event, const void *payload,
 		 const char *text);
 
+/* The same of bytes that hold the event's id, its fields, and its text with a zero if it has one. */
+int mr_image_add_stored(struct mr_image *image, int64_t time, const uint8_t *stored);
+
 void mr_image_end(struct mr_image *image);
 
 /* Hands the packets over, without the room behind them. */

@@ -101,12 +101,10 @@ static void say_graph(void)
 										     "Relu"};
 
 	for (int i = 0; i < 2; i++) {
-		const struct mr_build_node node = {.graph = string("step"),
-						   .name = string(names[i]),
-						   .type = string(types[i]),
-						   .device = 1};
-
-		assert_int_equal(mr_builder_node(&builder, &node, &nodes[i]), 0);
+		assert_int_equal(
+			mr_builder_node(&builder, string("step"), string(names[i]), &nodes[i]), 0);
+		builder.nodes.items[nodes[i] - 1].type = string(types[i]);
+		builder.nodes.items[nodes[i] - 1].device = 1;
 	}
 	const struct mr_event_def_edge edge = {.source = nodes[0],
 					       .target = nodes[1],

@@ -99,9 +99,7 @@ int mr_kineto_node(struct mr_kineto *kineto, const struct mr_chrome_event *event
 		return -ENOMEM;
 	if (mr_kineto_string(kineto, &event->name, &name) < 0)
 		return -ENOMEM;
-	const struct mr_build_node node = {
-		.graph = kineto->last_category, .name = name, .type = name};
-	return mr_builder_node(kineto->builder, &node, ret_node);
+	return mr_builder_node(kineto->builder, kineto->last_category, name, ret_node);
 }
 
 /* ---- what they are called ------------------------------------------------------------------------- */
