@@ -116,7 +116,7 @@ struct mr_builder {
 	/* The importer's. */
 	uint32_t definer;                 /* process that defines the ids */
 	uint32_t host;                    /* string: where it was recorded; empty if not known */
-	int64_t epoch_ns;                 /* Unix time at time 0 of the trace clock */
+	int64_t epoch_ns;                 /* Unix time at time 0 of the trace clock; not negative */
 	uint64_t precision_ns;            /* of the times; 1 unless changed */
 	uint64_t thread_ticks_per_second; /* 0: threads have the trace clock */
 };

@@ -34,9 +34,11 @@ struct mr_metadata mr_builder_metadata(const struct mr_builder *builder)
 	};
 
 	if (builder->thread_ticks_per_second) {
+		const unsigned __int128 ticks = builder->thread_ticks_per_second;
+
 		metadata.user_clock = MR_trace_clock_tsc;
 		metadata.user.frequency = builder->thread_ticks_per_second;
-		metadata.user.offset_ticks = 0; /* samples tell better */
+		metadata.user.offset_ticks = (uint64_t)(ticks * monotonic.offset_ticks / SECOND_NS);
 	}
 	return metadata;
 }

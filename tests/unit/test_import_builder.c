@@ -399,12 +399,42 @@ static void test_processes(void **unused)
 	end(model);
 }
 
+/* What stands behind the first 4 GiB is found there. Nobody touches the memory in between. */
+static void test_large_payloads(void **unused)
+{
+	const size_t far = (UINT64_C(1) << 32) + 12345;
+	const char *sanitized = getenv("SANITIZED");
+	uint32_t process;
+
+	(void)unused;
+	if (sanitized && *sanitized) {
+		print_message("skipped: sanitizers touch every byte\n");
+		skip();
+	}
+	start();
+	assert_int_equal(mr_builder_process(&builder, "70", 2, &process), 0);
+	assert_int_equal(mr_builder_thread(&builder, process, string("71"), &thread), 0);
+	SAY(thread, 10, counter, .name = string("near"), .value = 1);
+	assert_int_equal(mr_vec_reserve(&builder.payloads, far + 4096), 0);
+	builder.payloads.count = far;
+	SAY(thread, 5, counter, .name = string("far"), .value = 2);
+	struct mr_model *model = load();
+
+	assert_int_equal(model->counters.table.count, 2);
+	assert_string_equal(mr_model_text(model, model->counters.name[0]), "far");
+	assert_int_equal(model->counters.value[0], 2);
+	assert_int_equal(model->counters.start_ns[0], 5);
+	assert_int_equal(model->counters.value[1], 1);
+	end(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_cpus_alone),
 		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_large_payloads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
