@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/kineto.h"
+#include "import/chrome/kineto.h"
 
 #include <errno.h>
 
-#include "import/kineto_device.h"
-#include "import/kineto_names.h"
+#include "import/chrome/kineto_device.h"
+#include "import/chrome/kineto_names.h"
 
 /* ---- intervals ------------------------------------------------------------------------------------ */
 
@@ -31,9 +31,9 @@ static int add_execution(struct mr_kineto *kineto, const struct mr_kineto_interv
 						       .end = (uint64_t)at->end_ns};
 
 	if (ticks <= MR_U48_MAX)
-		return mr_builder_add(&kineto->builder, at->thread, at->start_ns, at->end_ns,
+		return mr_builder_add(kineto->builder, at->thread, at->start_ns, at->end_ns,
 				      MR_EVENT_node_interval, &brief);
-	return mr_builder_add(&kineto->builder, at->thread, at->start_ns, at->end_ns,
+	return mr_builder_add(kineto->builder, at->thread, at->start_ns, at->end_ns,
 			      MR_EVENT_node_interval_at, &full);
 }
 
@@ -66,7 +66,7 @@ static int add_interval(struct mr_kineto *kineto, const struct mr_chrome_event *
 		const struct mr_event_step_interval interval = {
 			.step = step, .duration_ticks = (uint64_t)(at->end_ns - at->start_ns)};
 
-		return mr_builder_add(&kineto->builder, at->thread, at->start_ns, at->end_ns,
+		return mr_builder_add(kineto->builder, at->thread, at->start_ns, at->end_ns,
 				      MR_EVENT_step_interval, &interval);
 	}
 	return mr_kineto_node(kineto, event, &node) < 0 ? -ENOMEM : add_execution(kineto, at, node);
@@ -95,21 +95,21 @@ static int begin_interval(struct mr_kineto *kineto, const struct mr_chrome_event
 
 	if (mr_kineto_node(kineto, event, &node) < 0)
 		return -ENOMEM;
-	return mr_vec_push(&kineto->builder.threads.items[thread].open,
+	return mr_vec_push(&kineto->builder->streams.items[thread].open,
 			   ((struct mr_build_open){node, ns}));
 }
 
 static int end_interval(struct mr_kineto *kineto, const struct mr_chrome_event *event,
 			uint32_t thread, int64_t ns)
 {
-	struct mr_build_thread *place = &kineto->builder.threads.items[thread];
+	struct mr_build_stream *place = &kineto->builder->streams.items[thread];
 
 	if (place->open.count == 0)
 		return mr_kineto_refuse(kineto, event, "the end of an interval that was not begun");
 	const struct mr_build_open open = place->open.items[--place->open.count];
-	if (ns < open.start_ns)
+	if (ns < open.start)
 		return mr_kineto_refuse(kineto, event, "an interval that ends before it begins");
-	return add_execution(kineto, &(struct mr_kineto_interval){thread, open.start_ns, ns},
+	return add_execution(kineto, &(struct mr_kineto_interval){thread, open.start, ns},
 			     open.node);
 }
 
@@ -128,21 +128,21 @@ static int add_memory(struct mr_kineto *kineto, const struct mr_chrome_event *ev
 
 	mr_json_unsigned(&address, &object);
 	if (!mr_json_is(&type, "0") && mr_json_unsigned(&number, &device_number) &&
-	    mr_builder_device(&kineto->builder, device_number, &device) < 0)
+	    mr_builder_device(kineto->builder, device_number, &device) < 0)
 		return -ENOMEM;
-	if (mr_builder_string(&kineto->builder, "PyTorch", 7, &allocator) < 0)
+	if (mr_builder_string(kineto->builder, "PyTorch", 7, &allocator) < 0)
 		return -ENOMEM;
 	allocation.device = device;
 	allocation.allocator = allocator;
 	allocation.address = object;
 	if (bytes >= 0)
-		return mr_builder_add(&kineto->builder, thread, ns, ns, MR_EVENT_memory_allocate,
+		return mr_builder_add(kineto->builder, thread, ns, ns, MR_EVENT_memory_allocate,
 				      &allocation);
 	const struct mr_event_memory_free given_back = {.device = device,
 							.allocator = allocator,
 							.address = object,
 							.bytes = -(uint64_t)bytes};
-	return mr_builder_add(&kineto->builder, thread, ns, ns, MR_EVENT_memory_free, &given_back);
+	return mr_builder_add(kineto->builder, thread, ns, ns, MR_EVENT_memory_free, &given_back);
 }
 
 static int add_instant(struct mr_kineto *kineto, const struct mr_chrome_event *event,
@@ -159,7 +159,7 @@ static int add_instant(struct mr_kineto *kineto, const struct mr_chrome_event *e
 	}
 	if (mr_kineto_node(kineto, event, &node) < 0)
 		return -ENOMEM;
-	return mr_builder_add(&kineto->builder, thread, ns, ns, MR_EVENT_node_instant,
+	return mr_builder_add(kineto->builder, thread, ns, ns, MR_EVENT_node_instant,
 			      &(struct mr_event_node_instant){.node = node});
 }
 
@@ -185,13 +185,13 @@ static int add_counter(struct mr_kineto *kineto, const struct mr_chrome_event *e
 	/* Too large for thousandths is too large to have them here. */
 	if (mr_json_integer(value, 3, &thousandths) &&
 	    (__builtin_mul_overflow(number, INT64_C(1000), &exact) || thousandths != exact) &&
-	    mr_import_faults_add(&kineto->faults,
+	    mr_import_faults_add(&kineto->import->faults,
 				 "a counter's value that is no integer, and was rounded",
 				 event->offset, 0) < 0)
 		return -ENOMEM;
 	if (name_counter(kineto, event, key, &name) < 0)
 		return -ENOMEM;
-	return mr_builder_add(&kineto->builder, thread, ns, ns, MR_EVENT_counter,
+	return mr_builder_add(kineto->builder, thread, ns, ns, MR_EVENT_counter,
 			      &(struct mr_event_counter){.name = name, .value = number});
 }
 
@@ -228,7 +228,7 @@ static int add_message(struct mr_kineto *kineto, const struct mr_chrome_event *e
 	message.channel = channel;
 	message.key = key;
 	return mr_builder_add(
-		&kineto->builder, thread, ns, ns,
+		kineto->builder, thread, ns, ns,
 		event->phase == 's' ? MR_EVENT_message_send : MR_EVENT_message_receive, &message);
 }
 
@@ -249,7 +249,7 @@ static int add_member(struct mr_chrome_reader *reader, const struct mr_json_valu
 
 	if (mr_json_is(key, "baseTimeNanoseconds") && mr_json_integer(value, 0, &base_ns) &&
 	    base_ns >= 0)
-		kineto->base_ns = base_ns;
+		kineto->builder->epoch_ns = base_ns;
 	if (!mr_json_is(key, "deviceProperties") || value->kind != MR_JSON_ARRAY)
 		return 0;
 	mr_scan_enter(&scan, '[');
@@ -325,21 +325,21 @@ static int add_event(struct mr_chrome_reader *reader, const struct mr_chrome_eve
 static int add_fault(struct mr_chrome_reader *reader, const char *reason, uint64_t offset,
 		     uint64_t bytes)
 {
-	return mr_import_faults_add(&((struct mr_kineto *)reader)->faults, reason, offset, bytes);
+	return mr_import_faults_add(&((struct mr_kineto *)reader)->import->faults, reason, offset,
+				    bytes);
 }
 
-int mr_kineto_start(struct mr_kineto *kineto)
+void mr_kineto_start(struct mr_kineto *kineto, struct mr_import *import)
 {
 	*kineto = (struct mr_kineto){.reader = {.add_event = add_event,
 						.add_member = add_member,
-						.add_fault = add_fault}};
-	return mr_builder_start(&kineto->builder);
+						.add_fault = add_fault},
+				     .import = import,
+				     .builder = &import->builder};
 }
 
 void mr_kineto_free(struct mr_kineto *kineto)
 {
-	mr_builder_free(&kineto->builder);
-	mr_import_faults_free(&kineto->faults);
 	mr_vec_free(&kineto->device_names);
 	mr_vec_free(&kineto->scratch);
 }

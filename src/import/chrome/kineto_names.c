@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/kineto_names.h"
+#include "import/chrome/kineto_names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ int mr_kineto_string(struct mr_kineto *kineto, const struct mr_json_value *value
 		text = kineto->scratch.items;
 		length = mr_json_unescape(value, kineto->scratch.items);
 	}
-	return mr_builder_string(&kineto->builder, text, length, ret_string);
+	return mr_builder_string(kineto->builder, text, length, ret_string);
 }
 
 int mr_kineto_pair(struct mr_kineto *kineto, const struct mr_json_value *first,
@@ -32,7 +32,7 @@ int mr_kineto_pair(struct mr_kineto *kineto, const struct mr_json_value *first,
 		return -ENOMEM;
 	snprintf(kineto->scratch.items, length + 1, "%.*s %.*s", (int)first->length, first->text,
 		 (int)second->length, second->text);
-	return mr_builder_string(&kineto->builder, kineto->scratch.items, length, ret_string);
+	return mr_builder_string(kineto->builder, kineto->scratch.items, length, ret_string);
 }
 
 /* ---- threads -------------------------------------------------------------------------------------- */
@@ -67,10 +67,9 @@ int mr_kineto_thread(struct mr_kineto *kineto, const struct mr_chrome_event *eve
 		*ret_thread = kineto->last.thread;
 		return 0;
 	}
-	if (mr_builder_process(&kineto->builder, event->pid.text, event->pid.length, &process) <
-		    0 ||
+	if (mr_builder_process(kineto->builder, event->pid.text, event->pid.length, &process) < 0 ||
 	    mr_kineto_string(kineto, &event->tid, &key) < 0 ||
-	    mr_builder_thread(&kineto->builder, process, key, ret_thread) < 0)
+	    mr_builder_thread(kineto->builder, process, key, ret_thread) < 0)
 		return -ENOMEM;
 	remember_place(&kineto->last, event, *ret_thread);
 	return 0;
@@ -81,11 +80,10 @@ int mr_kineto_async_thread(struct mr_kineto *kineto, const struct mr_chrome_even
 {
 	uint32_t process, key;
 
-	if (mr_builder_process(&kineto->builder, event->pid.text, event->pid.length, &process) <
-		    0 ||
+	if (mr_builder_process(kineto->builder, event->pid.text, event->pid.length, &process) < 0 ||
 	    mr_kineto_pair(kineto, &event->category, &event->id, &key) < 0)
 		return -ENOMEM;
-	return mr_builder_thread(&kineto->builder, process, key, ret_thread);
+	return mr_builder_thread(kineto->builder, process, key, ret_thread);
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------------- */
@@ -96,12 +94,12 @@ int mr_kineto_node(struct mr_kineto *kineto, const struct mr_chrome_event *event
 	uint32_t name;
 
 	if (!mr_json_is(&event->category,
-			mr_strings_text(&kineto->builder.strings, kineto->last_category)) &&
+			mr_strings_text(&kineto->builder->strings, kineto->last_category)) &&
 	    mr_kineto_string(kineto, &event->category, &kineto->last_category) < 0)
 		return -ENOMEM;
 	if (mr_kineto_string(kineto, &event->name, &name) < 0)
 		return -ENOMEM;
-	return mr_builder_node(&kineto->builder, kineto->last_category, name, ret_node);
+	return mr_builder_node(kineto->builder, kineto->last_category, name, ret_node);
 }
 
 /* ---- what they are called ------------------------------------------------------------------------- */
@@ -110,7 +108,7 @@ int mr_kineto_add_name(struct mr_kineto *kineto, const struct mr_chrome_event *e
 {
 	bool of_process = mr_json_is(&event->name, "process_name");
 	struct mr_json_value name = mr_json_member(&event->args, "name");
-	struct mr_builder *builder = &kineto->builder;
+	struct mr_builder *builder = kineto->builder;
 	uint32_t thread, string;
 
 	if (!of_process && !mr_json_is(&event->name, "thread_name"))
@@ -119,9 +117,9 @@ int mr_kineto_add_name(struct mr_kineto *kineto, const struct mr_chrome_event *e
 	    mr_kineto_string(kineto, &name, &string) < 0)
 		return -ENOMEM;
 	if (of_process)
-		builder->processes.items[builder->threads.items[thread].process].name = string;
+		builder->processes.items[builder->streams.items[thread].process].name = string;
 	else
-		builder->threads.items[thread].name = string;
+		builder->streams.items[thread].name = string;
 	return 0;
 }
 

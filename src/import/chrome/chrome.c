@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/chrome.h"
+#include "import/chrome/chrome.h"
 
 #include <errno.h>
 
 #include "base/error.h"
+
+_Static_assert((int)MR_SOURCE_PADDING >= (int)MR_SCAN_PADDING,
+	       "a walk may begin anywhere in the window");
 
 /* ---- one event ------------------------------------------------------------------------------------ */
 

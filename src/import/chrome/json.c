@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/json.h"
+#include "import/chrome/json.h"
 
 #include "base/macros.h"
-#include "import/block.h"
+#include "import/chrome/block.h"
 
 /* ---- walking -------------------------------------------------------------------------------------- */
 

@@ -11,10 +11,10 @@
  * Events come in runs of one thread and one category, so the last of each is remembered (struct
  * mr_kineto): nothing is looked up while they stay the same.
  */
-#ifndef MR_IMPORT_KINETO_NAMES_H
-#define MR_IMPORT_KINETO_NAMES_H
+#ifndef MR_IMPORT_CHROME_KINETO_NAMES_H
+#define MR_IMPORT_CHROME_KINETO_NAMES_H
 
-#include "import/kineto.h"
+#include "import/chrome/kineto.h"
 
 /* The text of a string or a number; that of anything else is empty. Each returns 0 or -ENOMEM. */
 int mr_kineto_string(struct mr_kineto *kineto, const struct mr_json_value *value,

@@ -12,8 +12,8 @@
  * What nobody asks for is not judged: in a value that is passed over, brackets are counted and strings
  * skipped, no more. Nothing recurses, so nesting is no danger.
  */
-#ifndef MR_IMPORT_JSON_H
-#define MR_IMPORT_JSON_H
+#ifndef MR_IMPORT_CHROME_JSON_H
+#define MR_IMPORT_CHROME_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

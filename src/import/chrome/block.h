@@ -9,8 +9,8 @@
  *
  * What is passed over is by far the most of a trace; this makes it cheap.
  */
-#ifndef MR_IMPORT_BLOCK_H
-#define MR_IMPORT_BLOCK_H
+#ifndef MR_IMPORT_CHROME_BLOCK_H
+#define MR_IMPORT_CHROME_BLOCK_H
 
 #include <stdint.h>
 

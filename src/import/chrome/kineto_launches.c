@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "import/kineto.h"
+#include "import/chrome/kineto.h"
 
 /* A call, as far as operations look for it. */
 struct caller {
@@ -43,11 +43,11 @@ static struct caller *list_callers(const struct mr_builder *builder, size_t *ret
 		if (event[0] != MR_EVENT_runtime_call)
 			continue;
 		const struct mr_event_runtime_call *call = (const void *)(event + 1);
-		uint32_t process = builder->threads.items[record->thread].process;
+		uint32_t process = builder->streams.items[record->stream].process;
 
 		if (call->correlation)
 			callers[count++] =
-				(struct caller){call->correlation, process, record->thread};
+				(struct caller){call->correlation, process, record->stream};
 	}
 	if (callers && count > 0)
 		qsort(callers, count, sizeof *callers, compare_callers);
@@ -80,15 +80,15 @@ static uint32_t find_caller(const struct caller *callers, size_t count, uint64_t
 static void give(struct mr_builder *builder, struct mr_build_record *record, uint32_t thread,
 		 uint64_t start)
 {
-	struct mr_build_thread *place = &builder->threads.items[thread];
+	struct mr_build_stream *place = &builder->streams.items[thread];
 
-	record->thread = thread;
-	place->first_ns = mr_min(place->first_ns, (int64_t)start);
+	record->stream = thread;
+	place->first = mr_min(place->first, (int64_t)start);
 }
 
 static int give_operations(struct mr_kineto *kineto)
 {
-	struct mr_builder *builder = &kineto->builder;
+	struct mr_builder *builder = kineto->builder;
 	mr_auto(free) struct caller *callers = NULL;
 	size_t count = 0;
 
@@ -102,7 +102,7 @@ static int give_operations(struct mr_kineto *kineto)
 			continue;
 		const struct mr_event_device_operation *operation = (const void *)(event + 1);
 		uint32_t thread = callers ? find_caller(callers, count, operation->correlation,
-							record->thread)
+							record->stream)
 					  : kineto->first_caller;
 		give(builder, record, thread, operation->start);
 	}
@@ -110,33 +110,37 @@ static int give_operations(struct mr_kineto *kineto)
 }
 
 /* "GPU 3 (NVIDIA A100)": a machine has several of one name. */
-static int name_device(struct mr_kineto *kineto, struct mr_build_device *device)
+static int describe_device(struct mr_kineto *kineto, struct mr_build_device *device)
 {
 	char number[32];
 	struct mr_region region = {0};
 	const char *name = NULL;
 
-	snprintf(number, sizeof number, "GPU %llu", (unsigned long long)device->number);
+	snprintf(number, sizeof number, "GPU %llu", (unsigned long long)device->key);
 	for (size_t i = 0; i < kineto->device_names.count; i++)
-		if (kineto->device_names.items[i].number == device->number)
+		if (kineto->device_names.items[i].number == device->key)
 			name = mr_region_print(&region, "%s (%s)", number,
-					       mr_strings_text(&kineto->builder.strings,
+					       mr_strings_text(&kineto->builder->strings,
 							       kineto->device_names.items[i].name));
 	if (!name)
 		name = number;
-	int result = mr_builder_string(&kineto->builder, name, strlen(name), &device->name);
+	int result = mr_builder_string(kineto->builder, name, strlen(name), &device->name);
+	device->kind = MR_device_kind_gpu;
 	mr_region_free(&region);
 	return result;
 }
 
 int mr_kineto_complete(struct mr_kineto *kineto)
 {
-	struct mr_builder *builder = &kineto->builder;
+	struct mr_builder *builder = kineto->builder;
 	int result = give_operations(kineto);
 
 	if (kineto->has_calls)
-		builder->definer = builder->threads.items[kineto->first_caller].process;
+		builder->definer = builder->streams.items[kineto->first_caller].process;
 	for (size_t i = 0; result == 0 && i < builder->devices.count; i++)
-		result = name_device(kineto, &builder->devices.items[i]);
+		result = describe_device(kineto, &builder->devices.items[i]);
+	for (size_t i = 0; i < builder->queues.count; i++) /* as streams of CUDA and HIP are */
+		builder->queues.items[i].order = MR_queue_order_in_order;
+	builder->precision_ns = kineto->has_fractions ? 1 : 1000;
 	return result;
 }

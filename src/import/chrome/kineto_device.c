@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/kineto_device.h"
+#include "import/chrome/kineto_device.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-#include "import/kineto_names.h"
+#include "import/chrome/kineto_names.h"
 
 enum category {
 	OTHER,
@@ -47,7 +47,7 @@ static int add_call(struct mr_kineto *kineto, const struct mr_chrome_event *even
 		    const struct mr_kineto_interval *at)
 {
 	struct mr_json_value correlation = mr_json_member(&event->args, "correlation");
-	struct mr_builder *builder = &kineto->builder;
+	struct mr_builder *builder = kineto->builder;
 	uint64_t ticks = (uint64_t)(at->end_ns - at->start_ns), number = 0;
 	uint32_t function;
 
@@ -61,8 +61,8 @@ static int add_call(struct mr_kineto *kineto, const struct mr_chrome_event *even
 	if (!kineto->has_calls)
 		kineto->first_caller = at->thread;
 	kineto->has_calls = true;
-	kineto->has_several_callers |= builder->threads.items[at->thread].process !=
-				       builder->threads.items[kineto->first_caller].process;
+	kineto->has_several_callers |= builder->streams.items[at->thread].process !=
+				       builder->streams.items[kineto->first_caller].process;
 	return mr_builder_add(builder, at->thread, at->start_ns, at->end_ns, MR_EVENT_runtime_call,
 			      &call);
 }
@@ -130,10 +130,10 @@ static int find_queue(struct mr_kineto *kineto, const struct operation_args *arg
 			      (int)mr_min(args->stream.length, sizeof name), args->stream.text);
 
 	length = mr_min(length, (int)sizeof name - 1);
-	if (mr_builder_string(&kineto->builder, name, (size_t)length, &string) < 0 ||
-	    mr_builder_device(&kineto->builder, device_number, &device) < 0)
+	if (mr_builder_string(kineto->builder, name, (size_t)length, &string) < 0 ||
+	    mr_builder_device(kineto->builder, device_number, &device) < 0)
 		return -ENOMEM;
-	return mr_builder_queue(&kineto->builder, device, string, ret_queue);
+	return mr_builder_queue(kineto->builder, device, string, ret_queue);
 }
 
 static int add_operation(struct mr_kineto *kineto, const struct mr_chrome_event *event,
@@ -158,7 +158,7 @@ static int add_operation(struct mr_kineto *kineto, const struct mr_chrome_event 
 							    .end = (uint64_t)at->end_ns,
 							    .bytes = bytes,
 							    .kind = (uint8_t)kind};
-	return mr_builder_add(&kineto->builder, at->thread, at->start_ns, at->end_ns,
+	return mr_builder_add(kineto->builder, at->thread, at->start_ns, at->end_ns,
 			      MR_EVENT_device_operation, &operation);
 }
 

@@ -21,17 +21,16 @@
  * one process only. In a file of several processes that is the one which has a call of that correlation;
  * if several have one, it stays uncorrelated.
  *
- *     kineto.c         what an event means by its phase, and intervals, instants, counters, messages
- *     kineto_names.c   whom and what it is about
- *     kineto_device.c  runtime calls and device operations
- *     launches.c       whose the operations are, once all is read
+ *     kineto.c           what an event means by its phase, and intervals, instants, counters, messages
+ *     kineto_names.c     whom and what it is about
+ *     kineto_device.c    runtime calls and device operations
+ *     kineto_launches.c  whose the operations are, once all is read
  */
-#ifndef MR_IMPORT_KINETO_H
-#define MR_IMPORT_KINETO_H
+#ifndef MR_IMPORT_CHROME_KINETO_H
+#define MR_IMPORT_CHROME_KINETO_H
 
-#include "import/builder.h"
-#include "import/chrome.h"
-#include "import/faults.h"
+#include "import/chrome/chrome.h"
+#include "import/formats.h"
 
 struct mr_kineto_device_name {
 	uint64_t number;
@@ -55,11 +54,10 @@ struct mr_kineto_interval {
 
 struct mr_kineto {
 	struct mr_chrome_reader reader; /* first: its callbacks get this */
-	struct mr_builder builder;
-	struct mr_import_faults faults;
+	struct mr_import *import;
+	struct mr_builder *builder; /* the import's */
 	mr_vec(struct mr_kineto_device_name) device_names;
 	mr_vec(char) scratch;        /* for a text while it is made */
-	int64_t base_ns;             /* Unix time of the file's time 0 */
 	struct mr_kineto_place last; /* of the last event, as they come in runs */
 	uint32_t last_category;      /* string, likewise */
 	bool has_fractions;          /* of microseconds */
@@ -72,10 +70,10 @@ struct mr_kineto {
 static inline int mr_kineto_refuse(struct mr_kineto *kineto, const struct mr_chrome_event *event,
 				   const char *reason)
 {
-	return mr_import_faults_add(&kineto->faults, reason, event->offset, event->bytes);
+	return mr_import_faults_add(&kineto->import->faults, reason, event->offset, event->bytes);
 }
 
-int mr_kineto_start(struct mr_kineto *kineto);
+void mr_kineto_start(struct mr_kineto *kineto, struct mr_import *import);
 void mr_kineto_free(struct mr_kineto *kineto);
 
 /* When everything is read: gives the operations to the processes that launched them, and devices

@@ -6,10 +6,10 @@
  * An event that is none does no harm to others. Where the text stops being JSON, or ends too early,
  * nothing can be found any more: that is told as the last fault, and what came before it counts.
  */
-#ifndef MR_IMPORT_CHROME_H
-#define MR_IMPORT_CHROME_H
+#ifndef MR_IMPORT_CHROME_CHROME_H
+#define MR_IMPORT_CHROME_CHROME_H
 
-#include "import/json.h"
+#include "import/chrome/json.h"
 #include "import/source.h"
 
 /* Members that are absent are of the kind MR_JSON_ABSENT; of members that come twice the last counts. */
