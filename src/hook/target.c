@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "hook/target.h"
+#include "record/own_call.h"
 
 enum {
 	SCRIPT_LEVELS = 5,       /* an interpreter may be a script: the kernel follows this many */
@@ -85,7 +85,7 @@ static bool read_at(int file, const struct inspection *inspection, void *bytes, 
 		    uint64_t offset)
 {
 	if (offset > inspection->head_bytes || count > inspection->head_bytes - offset)
-		return pread(file, bytes, count, (off_t)offset) == (ssize_t)count;
+		return mr_own_call(SYS_pread64, file, bytes, count, offset) == (long)count;
 	memcpy(bytes, inspection->head.bytes + offset, count);
 	return true;
 }
@@ -96,10 +96,15 @@ static bool gains_privileges(int file, const struct stat *status)
 {
 	bool setuid = status->st_mode & S_ISUID;
 	bool setgid = (status->st_mode & S_ISGID) && (status->st_mode & S_IXGRP);
-	if (getuid() != (setuid ? status->st_uid : geteuid()) ||
-	    getgid() != (setgid ? status->st_gid : getegid()))
+	uid_t user, effective_user, saved_user;
+	gid_t group, effective_group, saved_group;
+	mr_own_call(SYS_getresuid, &user, &effective_user, &saved_user);
+	mr_own_call(SYS_getresgid, &group, &effective_group, &saved_group);
+	if (user != (setuid ? status->st_uid : effective_user) ||
+	    group != (setgid ? status->st_gid : effective_group))
 		return true;
-	return getuid() != 0 && file >= 0 && fgetxattr(file, "security.capability", NULL, 0) > 0;
+	return user != 0 && file >= 0 &&
+	       mr_own_call(SYS_fgetxattr, file, "security.capability", NULL, 0) > 0;
 }
 
 /* If the file begins with "#!", puts the interpreter's path there. */
@@ -162,7 +167,8 @@ static bool is_own_linker(int file, const Elf64_Phdr *interpreter, struct inspec
 	if (strncmp(slash ? slash + 1 : path, "ld-linux", strlen("ld-linux")) != 0)
 		return false;
 	struct stat theirs, ours;
-	return stat(OWN_LINKER, &ours) != 0 || stat(path, &theirs) != 0 ||
+	return mr_own_stat(AT_FDCWD, OWN_LINKER, &ours) < 0 ||
+	       mr_own_stat(AT_FDCWD, path, &theirs) < 0 ||
 	       (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
 }
 
@@ -243,7 +249,7 @@ static enum mr_untraced_reason inspect_elf(int file, struct inspection *inspecti
 static enum mr_untraced_reason inspect_file(int file, const struct stat *status,
 					    struct inspection *inspection)
 {
-	ssize_t count = pread(file, &inspection->head, sizeof inspection->head, 0);
+	long count = mr_own_call(SYS_pread64, file, &inspection->head, sizeof inspection->head, 0);
 	inspection->interpreter[0] = 0;
 	inspection->head_bytes = count > 0 ? (size_t)count : 0;
 	if (is_script(inspection->head.bytes,
@@ -265,16 +271,16 @@ enum mr_untraced_reason mr_target_inspect(int directory, const char *path,
 	for (int level = 0; level < SCRIPT_LEVELS; level++) {
 		struct stat status;
 		/* Opening what is not a regular file might block or disturb a device. */
-		if (fstatat(directory, path, &status, 0) != 0 || !S_ISREG(status.st_mode) ||
-		    faccessat(directory, path, X_OK, AT_EACCESS) != 0)
+		if (mr_own_stat(directory, path, &status) < 0 || !S_ISREG(status.st_mode) ||
+		    mr_own_access(directory, path, X_OK) < 0)
 			return MR_UNTRACED_NONE;
-		int file = openat(directory, path, O_RDONLY | O_CLOEXEC);
+		int file = (int)mr_own_call(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC);
 		/* It is there: whatever keeps us from looking (EACCES, EMFILE ...), it may be harmed. */
 		if (file < 0)
 			return gains_privileges(file, &status) ? MR_UNTRACED_PRIVILEGED
 							       : MR_UNTRACED_UNREADABLE;
 		enum mr_untraced_reason reason = inspect_file(file, &status, inspection);
-		close(file);
+		mr_own_call(SYS_close, file);
 		if (!inspection->interpreter[0])
 			return reason;
 		path = inspection->interpreter;
@@ -286,10 +292,10 @@ enum mr_untraced_reason mr_target_inspect(int directory, const char *path,
 static bool is_executable(const char *path)
 {
 	struct stat status;
-	bool is_file = stat(path, &status) == 0 && S_ISREG(status.st_mode);
-	if (!is_file)
-		errno = ENOENT;
-	return is_file && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+	bool is_file = mr_own_stat(AT_FDCWD, path, &status) == 0 && S_ISREG(status.st_mode);
+	int result = is_file ? mr_own_access(AT_FDCWD, path, X_OK) : -ENOENT;
+	errno = result < 0 ? -result : errno;
+	return result == 0;
 }
 
 bool mr_target_search(const char *name, char *ret_path, size_t bytes)
