@@ -95,7 +95,7 @@ int mr_tell_framework_health(const struct mr_model *model, struct mr_findings *f
 	/* Where it means that nothing is traced, that is a warning of its own. */
 	for (size_t i = 0; i < survey->hooks_missing.count && result == 0; i++)
 		result = mr_finding_say(findings, finding, MR_SEVERITY_NOTE,
-					"This version of the framework lacks %s.",
+					"millrace could not hook %s.",
 					mr_survey_text(survey, survey->hooks_missing.items[i]));
 	if (result == 0)
 		result = tell_history(model, findings, finding);

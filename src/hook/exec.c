@@ -158,7 +158,7 @@ static void note_exec(const char *program)
 {
 	if (!mr_level_is_on(MR_LEVEL_core) || !mr_exit_is_own_process())
 		return;
-	mr_opencl_leave_program(false);
+	mr_hooks_leave(false);
 	mr_seen_note();
 	/* Among the definitions: a child that does nothing else needs no packet for events. */
 	const struct mr_event_process_exec exec = {};

@@ -33,7 +33,7 @@ EXPORT void _exit(int status)
 {
 	exit_function *next = atomic_load_explicit(&next_exit, memory_order_relaxed);
 	if (mr_arena && mr_exit_is_own_process())
-		mr_opencl_leave_program(true);
+		mr_hooks_leave(true);
 	if (next)
 		next(status);
 	for (;;)

@@ -224,6 +224,10 @@ void mr_opencl_queue_adopt(cl_command_queue handle);
 /* Sees to it that exit() does not miss anything. */
 void mr_opencl_prepare_exit(void);
 
+/* Before the process ends (`is_end`) or tries to execute another program, by a function that may be called
+ * anywhere: writes what devices have done and, at the end, what not, if it is safe to ask their drivers. */
+void mr_opencl_leave_program(bool is_end);
+
 /* ---- operations.c -------------------------------------------------------------------------------- */
 
 /* Keeps an operation until it is complete. Its event's reference is ours from `now` on. */
@@ -239,6 +243,9 @@ uint32_t mr_opencl_count_pending(struct mr_opencl_queue *queue);
 
 /* Gives back our reference to an event, whose operation goes unrecorded if it is not complete. */
 void mr_opencl_let_go(struct mr_opencl_queue *queue, cl_event event);
+
+/* Writes what devices had not finished when the process ends. */
+void mr_opencl_write_unfinished(void);
 
 /* ---- watch.c: the driver calls us when something is complete --------------------------------------- */
 

@@ -11,8 +11,6 @@
 
 #include <sys/mman.h>
 
-#include "hook/hook.h"
-
 enum {
 	BATCH = 32,
 	HARVEST_STEP = 256,             /* launches between two looks */
