@@ -25,26 +25,30 @@ enum {
  *     an empty one counts as none. */
 struct mr_hook_variable {
 	const char *name;
-	const char *
-		separators; /* any of them parts the items of a list, and we write the first; NULL: one path */
+	/* Any of them parts the items of a list, and we write the first. NULL: one path. */
+	const char *separators;
 	bool is_ours_last; /* in a list */
 };
 
 /* What `millrace doctor` looks for, and says. What is not needed is NULL. */
 struct mr_hook_probe {
-	const char *package;      /* as Python imports it */
-	const char *first_tested; /* versions of it, "2.15" */
+	/* A package of Python, by the name it is imported with, and which versions of it are tested ("2.15"). */
+	const char *package;
+	const char *first_tested;
 	const char *last_tested;
-	const char *library;     /* or the shared library, without ".so" */
-	const char *needed_text; /* that it must contain ... */
-	const char *lack;        /* ... or what it is that an old one lacks */
-	const char *
-		driver_variable; /* names the folder in which its drivers make themselves known ... */
-	const char *driver_folder; /* ... if it is not this ... */
-	const char *driver_ending; /* ... by files that end like this */
-	const char *instead;       /* of what is not traced: what is possible all the same */
-	const char *remedy;        /* a command for what is missing */
-	const char *driver_remedy; /* likewise, if it is a driver */
+	/* Or a shared library, without ".so"; a text that it must contain, and what it lacks without. */
+	const char *library;
+	const char *needed_text;
+	const char *lack;
+	/* Drivers make themselves known by files with this ending, in this folder or the variable's. */
+	const char *driver_ending;
+	const char *driver_folder;
+	const char *driver_variable;
+	/* What is possible with one that is not traced. */
+	const char *instead;
+	/* Commands: for one that is missing or has another version, or is not traced; if a driver is missing. */
+	const char *remedy;
+	const char *driver_remedy;
 };
 
 struct mr_hook {
@@ -52,11 +56,12 @@ struct mr_hook {
 	const char *title; /* for people */
 	enum mr_level level;
 	bool is_traced; /* has functions (hook.h) */
-	const char *libraries
-		[MR_HOOK_LIBRARIES]; /* how the names of its files begin; others are NULL */
-	struct mr_hook_variable variables[MR_HOOK_VARIABLES]; /* others have no name */
-	struct mr_hook_probe
-		probe; /* with neither package nor library there is nothing to look for */
+	/* How the names of its files begin. Unused places are NULL. */
+	const char *libraries[MR_HOOK_LIBRARIES];
+	/* Unused places have no name. */
+	struct mr_hook_variable variables[MR_HOOK_VARIABLES];
+	/* With neither package nor library there is nothing to look for. */
+	struct mr_hook_probe probe;
 };
 
 /* Their number in the table, and how many there are. */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The mark of system calls that millrace makes inside a traced program. It stands where the sixth argument of a
  * call would be, which none of these calls has: the kernel level sees it there and leaves the call out, since it is

@@ -365,9 +365,9 @@ static void note_missing(void)
 				"EagerExecutor::RunItem: when asynchronous eager operations are "
 				"executed is not known");
 	if (mr_watcher_is_lost())
-		mr_define_event(
-			MR_EVENT_hook_missing, NULL, 0,
-			"activities, which look different: devices and edges of nodes are not known");
+		mr_define_event(MR_EVENT_hook_missing, NULL, 0,
+				"activities, which look different: devices and edges of nodes are "
+				"not known");
 }
 
 const struct mr_hook_functions mr_tensorflow_functions = {
