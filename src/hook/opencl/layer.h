@@ -35,7 +35,7 @@
 
 #include <stdatomic.h>
 
-#include "hook/opencl/handles.h"
+#include "hook/shared/handles.h"
 #include "hook/opencl/types.h"
 #include "record/interval.h"
 

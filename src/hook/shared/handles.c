@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hook/opencl/handles.h"
+#include "hook/shared/handles.h"
 
 #include <sys/mman.h>
 
