@@ -35,8 +35,9 @@
 
 #include <stdatomic.h>
 
-#include "hook/shared/handles.h"
 #include "hook/opencl/types.h"
+#include "hook/shared/correlation.h"
+#include "hook/shared/handles.h"
 #include "record/interval.h"
 
 /* ---- from functions.def ------------------------------------------------------------------------- */
@@ -153,7 +154,6 @@ struct mr_opencl_queue {
 };
 
 struct mr_opencl_state {
-	_Atomic uint64_t next_correlation;
 	_Atomic uint64_t harvest_due_ticks; /* 0: nothing is pending */
 	_Atomic uint32_t queue_number;
 	_Atomic uint32_t changes; /* how often a queue or kernel became known, or was forgotten */
@@ -304,11 +304,6 @@ struct mr_opencl_about {
 	const void *object;
 	uint64_t bytes;
 };
-
-static inline uint64_t mr_opencl_new_correlation(void)
-{
-	return atomic_fetch_add_explicit(&mr_opencl->next_correlation, 1, memory_order_relaxed) + 1;
-}
 
 /* Begins a call; false if it is not to be recorded. `correlation` 0: none. */
 static inline bool mr_opencl_begin(struct mr_opencl_call *call, enum mr_opencl_function function,

@@ -325,7 +325,7 @@ cl_int mr_opencl_clFinish(cl_command_queue command_queue)
 	struct mr_opencl_queue *queue = mr_opencl_queue_find(command_queue);
 	uint64_t awaited =
 		queue ? atomic_load_explicit(&queue->last_correlation, memory_order_relaxed) : 0;
-	uint64_t correlation = awaited ? mr_opencl_new_correlation() : 0;
+	uint64_t correlation = awaited ? mr_correlation_new() : 0;
 	if (mr_opencl_begin(&call, MR_OPENCL_clFinish, correlation) && awaited)
 		mr_emit(runtime_wait, .correlation = correlation, .awaited = awaited);
 	if (queue)
