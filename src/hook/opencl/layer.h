@@ -37,6 +37,7 @@
 
 #include "hook/opencl/types.h"
 #include "hook/shared/correlation.h"
+#include "hook/shared/device_clock.h"
 #include "hook/shared/handles.h"
 #include "record/interval.h"
 
@@ -88,25 +89,10 @@ enum {
 	MR_OPENCL_PROPERTIES = 33, /* 16 pairs and the end: queues with more are left as they are */
 };
 
-/* A device clock read between two reads of the user clock. */
-struct mr_opencl_bracket {
-	uint64_t before;
-	uint64_t value;
-	uint64_t after;
-};
-
 struct mr_opencl_device {
-	_Atomic uintptr_t lock; /* of what follows the line */
 	struct mr_opencl_device *next;
-	cl_device_id handle;
 	uint32_t id;
-	uint32_t clock;
-	/* ---- */
-	bool has_timer;                /* clGetDeviceAndHostTimer() works */
-	struct mr_opencl_bracket best; /* narrowest since the last sample; after 0: none */
-	uint64_t last;                 /* time of the device at the last sample; 0: none yet */
-	uint64_t window_ns;            /* a sample is due this long after it */
-	uint32_t narrowest_ticks;      /* bracket of all */
+	struct mr_device_clock clock;
 };
 
 /* Something a queue is to do, from its launch until it is found complete. */
