@@ -4,6 +4,8 @@
  */
 #include "hook/opencl/layer.h"
 
+#include "record/own_call.h"
+
 /* ---- clocks ---------------------------------------------------------------------------------------- */
 
 static bool read_timer(void *device, uint64_t *ret_ns)
@@ -13,7 +15,7 @@ static bool read_timer(void *device, uint64_t *ret_ns)
 }
 
 void mr_opencl_clock_note(struct mr_opencl_device *device,
-			  const struct mr_opencl_operation *operation, uint64_t queued)
+			  const struct mr_pending_operation *operation, uint64_t queued)
 {
 	const struct mr_bracket bracket = {.before = operation->launch_ticks,
 					   .value = queued,
@@ -58,7 +60,7 @@ static bool has_timer_function(cl_device_id device)
 /* The lock of making devices is held. */
 static struct mr_opencl_device *new_device(cl_device_id handle)
 {
-	struct mr_opencl_device *device = mr_opencl_memory(sizeof *device);
+	struct mr_opencl_device *device = mr_own_map(sizeof *device);
 	if (!device)
 		return NULL;
 	char name[256] = "device";

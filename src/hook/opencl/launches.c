@@ -58,7 +58,7 @@ static void keep(const struct launch *launch, const struct mr_opencl_work *work,
 		mr_handle_put(&mr_opencl->event_map, &entry);
 	}
 	uint64_t start = launch->call.interval.start_ticks;
-	const struct mr_opencl_operation operation = {
+	const struct mr_pending_operation operation = {
 		.event = event,
 		.correlation = launch->call.correlation,
 		.bytes = work->bytes,

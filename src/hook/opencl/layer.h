@@ -39,6 +39,7 @@
 #include "hook/shared/correlation.h"
 #include "hook/shared/device_clock.h"
 #include "hook/shared/handles.h"
+#include "hook/shared/pending.h"
 #include "record/interval.h"
 
 /* ---- from functions.def ------------------------------------------------------------------------- */
@@ -95,19 +96,6 @@ struct mr_opencl_device {
 	struct mr_device_clock clock;
 };
 
-/* Something a queue is to do, from its launch until it is found complete. */
-struct mr_opencl_operation {
-	cl_event event;
-	uint64_t correlation;
-	uint64_t bytes;
-	uint64_t launch_ticks;          /* when the call that launched it began ... */
-	uint32_t launch_duration_ticks; /* ... and how long it took; UINT32_MAX: longer than fits */
-	uint32_t name;                  /* of its kernel */
-	uint8_t kind;                   /* enum mr_operation_kind */
-	bool is_shared;                 /* the program has the event, too */
-	bool is_watched;                /* the driver was asked to call us when it is complete */
-};
-
 /* Queues stay where they are for ever; one that is released and empty is used again. */
 struct mr_opencl_queue {
 	_Atomic uintptr_t lock; /* of what follows the line */
@@ -122,13 +110,8 @@ struct mr_opencl_queue {
 	cl_queue_properties properties[MR_OPENCL_PROPERTIES]; /* ... if is_added */
 	_Atomic uint64_t last_correlation;
 	atomic_bool is_released;
-	/* ---- a ring */
-	struct mr_opencl_operation *operations;
-	uint32_t capacity; /* a power of two */
-	uint32_t first;
-	uint32_t count;
-	uint32_t taken;      /* out of the ring, to be looked at */
-	uint32_t harvest_at; /* count at which it is worth looking */
+	struct mr_pending pending;
+	uint32_t harvest_at; /* pending operations at which it is worth looking */
 	/* ---- being called back */
 	uint32_t watched;           /* operations that are ... */
 	uint32_t watched_before;    /* ... and were before it became quiet: may be far ahead */
@@ -161,9 +144,6 @@ extern uint32_t mr_opencl_names[MR_OPENCL_FUNCTIONS]; /* ids of the functions' n
 extern struct mr_opencl_state *mr_opencl;             /* never NULL when a function is called */
 extern _Thread_local uint32_t mr_opencl_depth __attribute__((tls_model("initial-exec")));
 
-/* Memory of zeroes straight from the system, never given back; NULL if there is none. (layer.c) */
-void *mr_opencl_memory(size_t bytes);
-
 /* What a thread looked up last: many calls in a row name the same queue and kernel. Good for as long as
  * nothing has changed, in the process that looked. */
 struct mr_opencl_memo {
@@ -192,7 +172,7 @@ struct mr_opencl_device *mr_opencl_device_find(cl_device_id handle);
 
 /* An operation was queued at this time of its device: perhaps a clock sample. */
 void mr_opencl_clock_note(struct mr_opencl_device *device,
-			  const struct mr_opencl_operation *operation, uint64_t queued);
+			  const struct mr_pending_operation *operation, uint64_t queued);
 
 /* Writes the last samples. */
 void mr_opencl_clocks_close(void);
@@ -217,7 +197,7 @@ void mr_opencl_leave_program(bool is_end);
 /* ---- operations.c -------------------------------------------------------------------------------- */
 
 /* Keeps an operation until it is complete. Its event's reference is ours from `now` on. */
-void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_opencl_operation *operation,
+void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_pending_operation *operation,
 		    uint64_t now);
 
 /* Writes the operations that are complete; `is_thorough`: all of them, be there ever so many. */
@@ -234,13 +214,6 @@ void mr_opencl_let_go(struct mr_opencl_queue *queue, cl_event event);
 void mr_opencl_write_unfinished(void);
 
 /* ---- watch.c: the driver calls us when something is complete --------------------------------------- */
-
-/* The pending operation with this number, oldest first; with the queue's lock held. */
-static inline struct mr_opencl_operation *mr_opencl_ring_at(const struct mr_opencl_queue *queue,
-							    uint32_t index)
-{
-	return &queue->operations[(queue->first + index) & (queue->capacity - 1)];
-}
 
 /* The event to watch next, with a reference more, if there is one, and the driver has not been asked too
  * often; else NULL. The queue's lock is held. */

@@ -4,6 +4,8 @@
  */
 #include "hook/opencl/layer.h"
 
+#include "record/own_call.h"
+
 static _Thread_local struct mr_opencl_memo memo __attribute__((tls_model("initial-exec")));
 
 /* The properties of a queue: as the program gives them, and with profiling. */
@@ -41,7 +43,7 @@ static struct mr_opencl_queue *spare_queue(void)
 		    mr_opencl_count_pending(queue) == 0)
 			return queue;
 	}
-	struct mr_opencl_queue *queue = mr_opencl_memory(sizeof *queue);
+	struct mr_opencl_queue *queue = mr_own_map(sizeof *queue);
 	if (!queue)
 		return NULL;
 	queue->next = first;
