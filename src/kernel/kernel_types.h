@@ -22,12 +22,13 @@ typedef _Bool bool;
 
 #ifdef __TARGET_ARCH_x86
 struct pt_regs {
-	unsigned long di, si, r8, orig_ax, cs;
+	unsigned long di, si, r8, r9, orig_ax, cs;
 };
 #define mr_regs_number(regs)          ((long)(regs)->orig_ax)
 #define mr_regs_first_argument(regs)  ((regs)->di)
 #define mr_regs_second_argument(regs) ((regs)->si)
 #define mr_regs_fifth_argument(regs)  ((regs)->r8)
+#define mr_regs_sixth_argument(regs)  ((regs)->r9)
 /* Calls of 32-bit programs are numbered differently: their code segment tells. */
 #define mr_regs_is_other_abi(regs) ((regs)->cs == 0x23)
 #else
@@ -40,6 +41,7 @@ struct pt_regs {
 #define mr_regs_first_argument(regs)  ((regs)->regs[0])
 #define mr_regs_second_argument(regs) ((regs)->regs[1])
 #define mr_regs_fifth_argument(regs)  ((regs)->regs[4])
+#define mr_regs_sixth_argument(regs)  ((regs)->regs[5])
 #define mr_regs_is_other_abi(regs)    (((regs)->pstate & 0x10) != 0)
 #endif
 

@@ -7,6 +7,7 @@
 #define MR_KERNEL_SYSCALLS_BPF_H
 
 #include "kernel/life.bpf.h"
+#include "record/own_mark.h"
 
 enum {
 	INTERRUPTED = -4,
@@ -30,7 +31,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 	struct task *task = task_of(kernel_task);
 	if (!task)
 		return 0;
-	if (!shared.is_recording) {
+	if (!shared.is_recording || mr_regs_sixth_argument(regs) == MR_OWN_MARK) {
 		task->entry_ns = 0;
 		return 0;
 	}

@@ -151,7 +151,7 @@ static int prepare(struct session *session, bool *ret_program_failed)
 		*ret_program_failed = result != -ENOMEM;
 		return result;
 	}
-	struct mr_target_scratch scratch;
+	static struct mr_target_scratch scratch;
 	session->untraced = mr_target_inspect(AT_FDCWD, session->program, &scratch);
 	result = mr_library_find(&session->library);
 	if (result == 0)

@@ -16,8 +16,7 @@
  * instruction, because fork may copy it at any of them. Memory comes straight from mmap: the program's
  * allocator may be the very thing that is traced. The lock lives in the page that children find empty.
  */
-#include <sys/mman.h>
-
+#include "record/own_call.h"
 #include "record/recorder.h"
 
 enum {
@@ -69,12 +68,10 @@ static void unlock(void)
 /* NULL, and the definition that needed it counted as lost, if there is none. */
 static void *get_memory(size_t bytes)
 {
-	void *memory =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory != MAP_FAILED)
-		return memory;
-	mr_count_loss(MR_loss_reason_definition, 1);
-	return NULL;
+	void *memory = mr_own_map(bytes);
+	if (!memory)
+		mr_count_loss(MR_loss_reason_definition, 1);
+	return memory;
 }
 
 /* False, and nothing is saved, in a child that was forked meanwhile. */

@@ -4,10 +4,9 @@
  */
 #include <pthread.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "record/interval.h"
+#include "record/own_call.h"
 #include "record/recorder.h"
 
 _Thread_local struct mr_thread mr_self __attribute__((tls_model("initial-exec")));
@@ -64,8 +63,8 @@ static bool thread_restart(struct mr_thread *thread)
 		thread->destructor_rounds = 0;
 		thread->started = thread->ended = false;
 		mr_thread_forget();
-		thread->tid = (uint32_t)syscall(SYS_gettid);
-		syscall(SYS_prctl, PR_GET_NAME, thread->name, 0, 0, 0);
+		thread->tid = (uint32_t)mr_own_call(SYS_gettid);
+		mr_own_call(SYS_prctl, PR_GET_NAME, thread->name);
 		if (is_new && thread_key_is_made)
 			pthread_setspecific(thread_key, thread);
 		thread->generation = mr_this_process.generation;
@@ -279,7 +278,7 @@ void mr_thread_end(void)
 	if (thread->ended || !thread_is_current(thread))
 		return;
 	char name[sizeof thread->name] = "";
-	syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0);
+	mr_own_call(SYS_prctl, PR_GET_NAME, name);
 	if (strcmp(name, thread->name) != 0)
 		mr_emit_text(thread_name, name);
 	mr_emit(thread_end);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hook/opencl/handles.h"
+#include "hook/shared/handles.h"
 
-#include <sys/mman.h>
-
+#include "record/own_call.h"
 #include "record/recorder.h"
 
 enum {
@@ -34,9 +33,8 @@ static bool grow(struct mr_handle_shard *shard)
 {
 	const struct mr_handle_shard old = *shard;
 	uint32_t capacity = old.capacity ? old.capacity * 2 : FIRST_SLOTS;
-	void *memory = mmap(NULL, capacity * sizeof *old.slots, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
+	void *memory = mr_own_map(capacity * sizeof *old.slots);
+	if (!memory)
 		return false;
 	shard->slots = memory;
 	shard->capacity = capacity;
@@ -46,7 +44,7 @@ static bool grow(struct mr_handle_shard *shard)
 			shard->slots[find(shard, moved->handle, hash_of(moved->handle))] = *moved;
 	}
 	if (old.slots)
-		munmap(old.slots, old.capacity * sizeof *old.slots);
+		mr_own_unmap(old.slots, old.capacity * sizeof *old.slots);
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the layer knows about objects of the runtime, found by their handles.
+ * What a hook knows about objects of its runtime, found by their handles.
  *
  *     map ─► 16 shards, each: lock, [ . │ ● │ ● │ . ... ]    open addressing, a power of two,
  *                                                            at most half full
@@ -9,8 +9,8 @@
  * slots come straight from mmap, since the program's allocator may be the very thing that calls us.
  * Thread safe. A lock that cannot be had makes an entry seem absent, and a new one be forgotten.
  */
-#ifndef MR_HOOK_OPENCL_HANDLES_H
-#define MR_HOOK_OPENCL_HANDLES_H
+#ifndef MR_HOOK_SHARED_HANDLES_H
+#define MR_HOOK_SHARED_HANDLES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ enum {
 };
 
 enum mr_handle_flag {
-	MR_HANDLE_IS_HELD = 1 << 0,    /* the layer has a reference of its own */
+	MR_HANDLE_IS_HELD = 1 << 0,    /* the hook has a reference of its own */
 	MR_HANDLE_IS_UNTIMED = 1 << 1, /* the program asked for no profiling */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the OpenCL layer keeps in mind, against a plain array of the same.
+ * What hooks keep in mind about objects of a runtime, against a plain array of the same.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "hook/opencl/handles.h"
+#include "hook/shared/handles.h"
 
 enum {
 	HANDLES = 2000,
