@@ -10,6 +10,7 @@
 #include "model/loader.h"
 #include "model/nesting.h"
 #include "model/runtime.h"
+#include "model/tensorflow_families.h"
 
 static uint32_t find_node(struct mr_loader *loader, uint32_t id)
 {
@@ -336,6 +337,8 @@ static int load_rows(struct mr_model *model)
 		result = mr_dataflow_link_copies(model);
 	if (result == 0)
 		result = mr_kernel_level_link(model);
+	if (result == 0)
+		result = mr_tensorflow_set_families(model);
 	if (result == 0)
 		result = mr_constraints_check(model);
 	return result;
