@@ -3,8 +3,8 @@
 
 import collections
 import os
-import unittest
 
+import harness
 from support import MILLRACE, LiveTest, dump, query, run
 
 PROGRAMS = os.path.join(os.environ["SOURCE_DIR"], "tests", "live", "programs")
@@ -136,4 +136,4 @@ class Imitation(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()
