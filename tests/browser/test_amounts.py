@@ -7,10 +7,10 @@ import csv
 import io
 import json
 import re
-import unittest
 import urllib.parse
 
 import browser
+import harness
 
 FUNCTIONS = 12_000
 SHOWN_LANES = 6
@@ -162,4 +162,4 @@ class Amounts(browser.ViewerTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

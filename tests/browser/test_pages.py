@@ -8,9 +8,9 @@ import io
 import json
 import re
 import subprocess
-import unittest
 
 import browser
+import harness
 from browser import duration
 
 SEED = 7
@@ -443,4 +443,4 @@ class HtmlReport(browser.ViewerTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.main()

@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import unittest
 
+import harness
+
 MILLRACE = os.environ["MILLRACE"]
 ROOT = pathlib.Path(os.environ["SOURCE_DIR"])
 
@@ -160,4 +162,4 @@ class Completion(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

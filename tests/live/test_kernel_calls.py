@@ -12,6 +12,7 @@ import subprocess
 import sys
 import unittest
 
+import harness
 from kernel import KernelTest, Trace, parse_truth, skip_unless_possible
 from support import MILLRACE, manifest, program, wait_until
 
@@ -168,4 +169,4 @@ class Calls(KernelTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

@@ -6,6 +6,7 @@ import json
 import os
 import unittest
 
+import harness
 from kernel import KernelTest, parse_truth, skip_unless_possible
 from support import MILLRACE, dump, run
 
@@ -182,4 +183,4 @@ class Files(KernelTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

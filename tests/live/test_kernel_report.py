@@ -5,8 +5,8 @@
 import collections
 import json
 import re
-import unittest
 
+import harness
 from kernel import BLOCKED, KernelTest, parse_truth, skip_unless_possible
 from support import MILLRACE, run
 
@@ -119,4 +119,4 @@ class Report(KernelTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

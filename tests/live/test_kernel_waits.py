@@ -4,8 +4,8 @@
 
 import collections
 import re
-import unittest
 
+import harness
 from kernel import KernelTest, is_within, parse_truth, skip_unless_possible
 
 ROUNDS = 5
@@ -126,4 +126,4 @@ class Waits(KernelTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

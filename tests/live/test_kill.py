@@ -13,8 +13,8 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 
+import harness
 from support import MILLRACE, LiveTest, dump, info, manifest, program, read_counters, run, wait_until
 
 KILLS = int(os.environ.get("KILLS", "200"))
@@ -151,4 +151,4 @@ class Hanging(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -15,6 +15,7 @@ import sys
 import time
 import unittest
 
+import harness
 from support import MILLRACE, LiveTest, count, dump, has_made, info, manifest, program, run, wait_until
 
 NS = 1000000000
@@ -133,7 +134,7 @@ class Newest(LiveTest):
         self.assertLess(manifest(result.trace)["kept"]["bytes"], 700000)
 
     def test_last_time(self):
-        for _ in range(ATTEMPTS):
+        for _ in harness.attempts(ATTEMPTS):
             result = self.record(program("load"), "2", "20000", "120000", options=["--last", "500ms"])
             said, firsts, end = self.check_newest(result, 20000)
             self.assertGreaterEqual(said, 0.5)
@@ -248,4 +249,4 @@ class Memory(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -11,8 +11,8 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
+import harness
 from support import MILLRACE, LiveTest, count, dump, info, manifest, program, run, wait_until
 
 NOBODY = pwd.getpwnam("nobody").pw_uid
@@ -274,4 +274,4 @@ class Processes(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

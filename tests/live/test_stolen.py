@@ -4,8 +4,8 @@
 
 import json
 import os
-import unittest
 
+import harness
 from support import MILLRACE, LiveTest, manifest, run
 
 STOLEN, KINDS = 7, 8  # of the columns of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal
@@ -63,4 +63,4 @@ class Stolen(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -20,8 +20,8 @@ import stat
 import subprocess
 import threading
 import time
-import unittest
 
+import harness
 import viewer
 from viewer import Server, ServerTest, support
 
@@ -402,4 +402,4 @@ class Terminal(ServerTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

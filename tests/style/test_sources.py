@@ -8,6 +8,8 @@ import re
 import subprocess
 import unittest
 
+import harness
+
 ROOT = pathlib.Path(os.environ["SOURCE_DIR"])
 FOLDERS = ["include", "src", "soft", "ui", "tests", "tools", "examples", "bench"]
 MAX_LINES = 500
@@ -82,4 +84,4 @@ class Sources(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()
