@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: the times that it compares are those of one trace
 """Overview, tables, steps and memory in the viewer, and the HTML report, against what the simulator knows to be true
 and what SQL says about the same trace."""
 

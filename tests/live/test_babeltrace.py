@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: it measures again where record could not keep up
 """babeltrace2 reads every kind of trace that millrace writes, and sees exactly what millrace sees."""
 
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it compares what took how long with what the program measured
 """Why a device was idle, in truth: a program described by millrace.h keeps its device idle for a reason that it knows,
 step by step. The report must name that reason first, with the right culprit, in its table, in its words and on the
 critical path, and its time must be what the kernel's own accounting of the thread says."""

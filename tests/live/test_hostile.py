@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: it measures again where record could not keep up
 """Programs that do the things that break tracers.
 
 Each runs alone and under `millrace record`: output and exit status must be the same, and the trace must

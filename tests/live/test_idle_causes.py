@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it compares what took how long with what the program measured
 """Programs that keep a device idle for a reason they know. The report must name it first, with the right
 culprit, and its time must be what the kernel's own accounting of the thread says."""
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: the times that it compares are those of one trace
 """System calls and their files. strace watches the same run: both must tell the same story."""
 
 import collections

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it compares what took how long with what the program measured
 """Disk, faults, io_uring, network, signals, moves: against what programs know of themselves."""
 
 import json

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it compares time on a CPU with the kernel's own account
 """The kernel level and privilege: what is permitted is used, nothing more is kept, the program gets none of
 it, and where nothing is permitted the program runs and the trace says why."""
 

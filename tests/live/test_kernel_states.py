@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it compares times of threads with the kernel's own accounts
 """What threads did with their time: against the kernel's own accounts, and in the report."""
 
 import contextlib

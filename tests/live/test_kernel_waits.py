@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how late threads wake
 """A thread blocks in each of many ways; the program says when, in what, and who woke it."""
 
 import collections

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how soon a program goes on
 """SIGKILL at random moments, of the program and of `record`.
 
 `load` raises counters in a shared file after each event; whatever they say was committed must be read

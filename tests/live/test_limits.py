@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how much time is kept
 """Limits: of disk, size, time, memory. The program never notices; the trace is readable and says what
 is missing."""
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how far a program may be ahead of its device
 """OpenCL programs that are loaded, forked, left and killed in all ways: they behave as without millrace, and
 what the device had done is in the trace."""
 

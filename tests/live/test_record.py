@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how long recording takes
 """`millrace record`: what it refuses, what its options do, what the manifest says of the processes."""
 
 import os

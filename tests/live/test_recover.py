@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: it measures again where it came too late
 """Traces whose recorder was killed: any command that reads one completes it first."""
 
 import glob

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how soon levels are switched
 """`record --steps A..B`: those steps, and nothing of the others."""
 
 import json

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: the times that it compares are in one order, however far apart
 """The hook in front of a library that looks like TensorFlow: odd texts, layouts and circumstances."""
 
 import collections

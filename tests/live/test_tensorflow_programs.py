@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: the times that it compares are in one order, however far apart
 """Kinds of TensorFlow programs under `record`: each behaves as by itself, and leaves in the trace what only it can."""
 
 import harness
