@@ -127,6 +127,20 @@ static int link_frameworks(struct mr_loader *loader)
 	return mr_frameworks_run(&loader->frameworks, MR_FRAMEWORK_LINK);
 }
 
+/* A type of which no framework says anything else is a family by itself. */
+static int name_families(struct mr_loader *loader)
+{
+	struct mr_definitions *definitions = &loader->model->survey->definitions;
+
+	for (size_t i = 0; i < definitions->nodes.count; i++) {
+		struct mr_node *node = &definitions->nodes.items[i];
+
+		if (node->family == 0)
+			node->family = node->type;
+	}
+	return 0;
+}
+
 static int join_runtime(struct mr_loader *loader)
 {
 	mr_progress_begin("sorting and joining", 0);
@@ -173,6 +187,7 @@ const struct mr_pass mr_load_passes[] = {
 	PASS(link_waits,        HAS(ORDER) | HAS(ROLES),        HAS(WAITS)),
 	PASS(link_executions,   HAS(PARENTS) | HAS(LAUNCHES),   HAS(EXECUTIONS)),
 	PASS(link_frameworks,   HAS(EXECUTIONS) | HAS(PEERS),   0),
+	PASS(name_families,     HAS(NODES),                     0),
 	PASS(link_kernel,       HAS(ORDER),                     0),
 	PASS(check_constraints, HAS(WAITS),                     0),
 	/* clang-format on */

@@ -17,6 +17,8 @@ import sys
 import tempfile
 import unittest
 
+import harness
+
 HERE = pathlib.Path(__file__).parent
 MILLRACE = os.environ["MILLRACE"]
 BLESS = "--bless" in sys.argv
@@ -139,4 +141,4 @@ class Golden(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[argument for argument in sys.argv if argument != "--bless"])
+    harness.main(argv=[argument for argument in sys.argv if argument != "--bless"])

@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+import harness
+
 MILLRACE = os.environ["MILLRACE"]
 ROOT = pathlib.Path(os.environ["SOURCE_DIR"])
 
@@ -210,4 +212,4 @@ class Completion(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

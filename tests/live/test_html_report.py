@@ -10,6 +10,7 @@ import stat
 import tempfile
 import unittest
 
+import harness
 from support import BUILD, MILLRACE, run
 
 ROWS = 500  # of a table in a page
@@ -177,4 +178,4 @@ class HtmlReport(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.main()

@@ -14,10 +14,10 @@ import json
 import os
 import pathlib
 import resource
-import sys
 import tempfile
 import unittest
 
+import harness
 from support import MILLRACE, run
 
 TRACES = pathlib.Path(os.environ.get(
@@ -455,7 +455,4 @@ class BadInput(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    program = unittest.main(exit=False)
-    if not TRACES.is_dir():
-        print(f"skipped the real traces: they are not in {TRACES}")
-    sys.exit(not program.result.wasSuccessful())
+    harness.main()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: the times that it compares are those of one trace
 """System calls and their files. strace watches the same run: both must tell the same story, but for the calls that
 millrace's own library makes in the program."""
 
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import unittest
 
+import harness
 from kernel import KernelTest, Trace, parse_truth, skip_unless_possible
 from support import MILLRACE, manifest, program, wait_until
 
@@ -181,4 +183,4 @@ class Calls(KernelTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

@@ -12,6 +12,7 @@ import random
 import tempfile
 import unittest
 
+import harness
 from support import MILLRACE, run
 from test_import import TRACES, Reading, complete, covered, events, written
 
@@ -237,4 +238,4 @@ class Refused(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how soon the server answers
 """The life of the viewer's server: many clients, bad ones, the trace going away, signals, the loading."""
 
 import concurrent.futures
@@ -20,8 +21,8 @@ import stat
 import subprocess
 import threading
 import time
-import unittest
 
+import harness
 import viewer
 from viewer import Server, ServerTest, support
 
@@ -402,4 +403,4 @@ class Terminal(ServerTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -7,6 +7,8 @@ import pathlib
 import re
 import unittest
 
+import harness
+
 SOURCE = pathlib.Path(os.environ["SOURCE_DIR"]) / "src"
 
 # folder: what stands directly below it; what is below that is allowed too
@@ -93,4 +95,4 @@ class Includes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+import harness
+
 UI = pathlib.Path(os.environ["SOURCE_DIR"]) / "ui"
 ASSETS = [path for path in sorted(UI.rglob("*")) if path.suffix in (".html", ".css", ".js", ".svg")]
 MODULES = [path for path in ASSETS if path.suffix == ".js"]
@@ -89,4 +91,4 @@ class Bundle(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "load/tensorflow/tensorflow.h"
 
+#include "load/tensorflow/families.h"
 #include "model/nesting.h"
 
 static int nest_scopes(struct mr_model *model)
@@ -98,9 +99,12 @@ static int place_memory(void *state)
 	return mr_tensorflow_place_memory(((struct mr_tensorflow *)state)->model);
 }
 
-static int link_copies(void *state)
+static int link_rows(void *state)
 {
-	return mr_tensorflow_link_copies(((struct mr_tensorflow *)state)->model);
+	struct mr_model *model = ((struct mr_tensorflow *)state)->model;
+	int result = mr_tensorflow_set_families(model);
+
+	return result < 0 ? result : mr_tensorflow_link_copies(model);
 }
 
 static void end(void *state)
@@ -123,6 +127,6 @@ const struct mr_framework mr_framework_tensorflow = {
 	.add = add,
 	.stages = {[MR_FRAMEWORK_JOIN] = join,
 		   [MR_FRAMEWORK_PLACE_MEMORY] = place_memory,
-		   [MR_FRAMEWORK_LINK] = link_copies},
+		   [MR_FRAMEWORK_LINK] = link_rows},
 	.end = end,
 };
