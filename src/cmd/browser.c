@@ -43,7 +43,7 @@ int mr_browser_open(const char *url)
 	pid_t pid;
 
 	if (!is_set("BROWSER") && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY"))
-		return mr_fail(ENODEV, "there is no display here");
+		return mr_fail(ENODEV, "there is no display");
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for it */
 	prepare(&attributes, &files);
 	int error = posix_spawnp(&pid, program, &files, &attributes, arguments, environ);

@@ -30,14 +30,14 @@ static const char *const levels[] = {"core", "dataflow", "runtime", "kernel", NU
 
 static const struct mr_option options[] = {
 	MR_FLAG(0, "json", &given.json, "print JSON, one event per line"),
-	MR_CHOICE(0, "level", &given.level, levels, "LEVEL", "only events of this level"),
+	MR_CHOICE(0, "level", &given.level, levels, "LEVEL", "print only events of this level"),
 	MR_INTEGER(0, "limit", &given.limit, "N", "stop after N events"),
 	{0},
 };
 
 static const struct mr_example examples[] = {
 	{"millrace dump --limit 20", "the first events of the newest trace"},
-	{"millrace dump --json --level dataflow", "for programs"},
+	{"millrace dump --json --level dataflow", "events of one level as JSON lines"},
 	{0},
 };
 
@@ -335,8 +335,8 @@ static void tell_damage(const struct mr_survey *survey, struct mr_merge *merge)
 			survey->trace->damage_count == 1 ? "" : "s");
 	if (malformed)
 		fprintf(stderr,
-			"millrace: %" PRIu64 " packet%s given up at an event that cannot be: see "
-			"'millrace info'\n",
+			"millrace: %" PRIu64 " packet%s not read to the end because of an invalid "
+			"event: see 'millrace info'\n",
 			malformed, malformed == 1 ? " was" : "s were");
 	uint64_t unknown = mr_merge_unknown_events(merge);
 
@@ -382,16 +382,14 @@ static int run(int count, char **operands)
 
 const struct mr_command mr_command_dump = {
 	.name = "dump",
-	.summary = "print the events in order of time",
+	.summary = "print the events in chronological order",
 	.operands = "[TRACE]",
 	.description =
-		"Prints the events of all threads in order of time, one per line: seconds since "
-		"the "
-		"trace began, time since the line before, process and thread (or CPU), the event "
-		"and its fields. Ids are followed by what they stand for.\n\n"
-		"TRACE is a trace folder, or a trace of PyTorch's profiler or any other in the "
-		"Chrome "
-		"format; it defaults to the newest *.mill in the current folder.",
+		"Prints the events of all threads in chronological order, one per line: seconds "
+		"since the trace began, time since the previous line, process and thread (or CPU), "
+		"the event and its fields. The name that an id stands for follows it.\n\n"
+		"TRACE is a trace folder, or a file of PyTorch's profiler or another file in the "
+		"Chrome trace format. The default is the newest *.mill in the current folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -154,7 +154,7 @@ static int store_value(const struct mr_option *option, const char *value)
 {
 	int error = parse_value(option, value);
 	if (error == 0 && option->least && *option->target.number < option->least)
-		return mr_fail(ERANGE, "'%s' is too small: at least %" PRIu64 " %s", value,
+		return mr_fail(ERANGE, "'%s' is too small: the minimum is %" PRIu64 " %s", value,
 			       option->least, option->type == MR_OPTION_DURATION ? "ns" : "bytes");
 	return error;
 }

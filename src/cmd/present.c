@@ -58,7 +58,7 @@ static int print(const struct mr_model *model, struct mr_findings *findings,
 		result = summary.part ? 0 : -ENOMEM;
 	}
 	if (result < 0)
-		return mr_fail_errno(-result, "sum up the trace");
+		return mr_fail_errno(-result, "analyse the trace");
 	if (presentation->html)
 		return write_page(&summary, findings, presentation->html);
 	if (presentation->json)

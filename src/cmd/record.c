@@ -48,37 +48,39 @@ static const char *const syscall_names[] = {"all", "blocking", "none", NULL};
 static const char *const wait_names[] = {"program", "all", NULL};
 
 static const struct mr_option options[] = {
-	MR_STRING('o', "output", &given.output, "DIR", "trace directory to make"),
+	MR_STRING('o', "output", &given.output, "DIR", "trace folder to create"),
 	MR_SET('l', "levels", &given.levels, level_names, "LIST",
-	       "levels to record, of kernel,runtime,dataflow; by default all, as far as permitted"),
+	       "levels to record, of kernel,runtime,dataflow; by default all that are permitted"),
 	MR_CHOICE(0, "syscalls", &given.syscalls, syscall_names, "WHICH",
-		  "system calls to record: all, only those that threads block in, or none"),
-	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "begin to record after TIME"),
+		  "system calls to record: all, only those in which threads block, or none"),
+	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "start recording after TIME"),
 	MR_DURATION_FROM(0, "duration", &given.duration_ns, 1, "TIME",
-			 "record for TIME, then only let it run"),
+			 "record for TIME, then let the program run on untraced"),
 	MR_STRING(0, "steps", &given.steps, "A..B", "record only steps A to B, counted from 0"),
-	MR_SIZE_FROM(0, "max-size", &given.max_bytes, LEAST_BYTES, "SIZE",
-		     "keep the newest SIZE of events; by default 8G, or half of the free space"),
+	MR_SIZE_FROM(
+		0, "max-size", &given.max_bytes, LEAST_BYTES, "SIZE",
+		"keep only the newest SIZE of events; by default 8G, or half of the free space"),
 	MR_STRING(0, "last", &given.last, "SIZE|TIME",
 		  "flight recorder: keep only the newest SIZE (64M) or TIME (30s)"),
 	MR_SIZE_FROM(0, "buffer", &given.buffer_bytes, LEAST_BYTES, "SIZE",
-		     "memory for events on their way to the disk; at most, by default, 1/16 of the "
-		     "machine's"),
+		     "memory for events on their way to the disk; by default at most 1/16 of the "
+		     "machine's memory"),
 	MR_SIZE_FROM(0, "kernel-buffer", &given.kernel_buffer_bytes, LEAST_BYTES, "SIZE",
-		     "memory for events of the kernel level, for each CPU"),
+		     "memory for events of the kernel level, per CPU"),
 	MR_CHOICE(0, "wait", &given.wait, wait_names, "WHOM",
 		  "end with the program (its descendants get two seconds), or when all have ended"),
 	MR_FLAG(0, "no-args", &given.no_arguments, "keep the command line out of the trace"),
 	MR_FLAG(0, "as-root", &given.as_root,
-		"through sudo: run the program as root, not as the user who ran sudo"),
-	MR_FLAG('q', "quiet", &given.quiet, "print nothing"),
+		"under sudo: run the program as root, not as the user who ran sudo"),
+	MR_FLAG('q', "quiet", &given.quiet, "print nothing but errors"),
 	{0},
 };
 
 static const struct mr_example examples[] = {
 	{"millrace record -- sh -c 'echo hello'", "trace a program"},
-	{"millrace record -o run.mill --levels runtime,dataflow -- true", "choose name and levels"},
-	{"millrace record --syscalls=blocking -- true", "leave other processes' calls alone"},
+	{"millrace record -o run.mill --levels runtime,dataflow -- true",
+	 "choose the name and the levels"},
+	{"millrace record --syscalls=blocking -- true", "do not slow down other processes"},
 	{"millrace record --last 64M -- true", "keep only the newest 64 MiB"},
 	{"millrace record --steps 100..104 -- true", "trace five steps of a training"},
 	{0},
@@ -110,14 +112,13 @@ static void print_health(const struct mr_session_result *result)
 	mr_format_bytes(size, (int64_t)result->overwritten_bytes);
 	if (result->overwritten_bytes)
 		fprintf(stderr,
-			"millrace: only the newest events are kept: the last %.1f s; %s older were "
-			"dropped\n",
+			"millrace: only the newest events were kept: the last %.1f s; %s of older "
+			"events were dropped\n",
 			(double)result->kept_ns / 1e9, size);
 	if (result->alive_processes)
 		fprintf(stderr,
-			"millrace: %u descendant%s still running; recording in them was switched "
-			"off "
-			"(--wait=all waits)\n",
+			"millrace: %u descendant%s still running and no longer traced (--wait=all "
+			"waits for all)\n",
 			result->alive_processes, result->alive_processes == 1 ? " is" : "s are");
 	if (result->untraced_processes && !result->untraced_why)
 		fprintf(stderr,
@@ -134,7 +135,7 @@ static void print_kernel_level(const struct mr_session_result *result)
 	fprintf(stderr, "millrace: %s: %s\n",
 		result->kernel_mode == MR_KERNEL_OFF
 			? "the kernel level was not recorded"
-			: "of the kernel level only switches were recorded, not causes",
+			: "the kernel level has only thread switches, not their causes",
 		result->kernel_why);
 }
 
@@ -239,7 +240,7 @@ static int parse_steps(struct mr_session_options *session)
 	if (used == 0 || given.steps[used] || session->first_step > session->last_step)
 		return mr_fail(EINVAL, "'%s' is not a range of steps such as 10..12", given.steps);
 	if (given.delay_ns || given.duration_ns)
-		return mr_fail(EINVAL, "not together with --delay or --duration");
+		return mr_fail(EINVAL, "cannot be combined with --delay or --duration");
 	session->has_steps = true;
 	return 0;
 }
@@ -294,15 +295,13 @@ const struct mr_command mr_command_record = {
 	.name = "record",
 	.summary = "run a program and trace it",
 	.operands = "-- PROGRAM [ARGUMENT...]",
-	.description = "Runs PROGRAM, unmodified, and records what it does into a new trace "
-		       "directory. The program keeps "
-		       "its standard streams, its process group and its signals; record ends with "
-		       "it and exits with its "
-		       "status: 125 if record itself failed, 126 if the program cannot be "
-		       "executed, 127 if it was not "
+	.description = "Runs PROGRAM, unmodified, and records what it does in a new trace folder. "
+		       "The program keeps its standard streams, its process group and its "
+		       "signals. When it ends, record exits with its status, or with 125 if record "
+		       "itself failed, 126 if the program cannot be executed, 127 if it was not "
 		       "found.\n\n"
-		       "Without -o the trace is called millrace-DATE-TIME-HOST-PID.mill, in the "
-		       "current folder.",
+		       "Without -o the trace is millrace-DATE-TIME-HOST-PID.mill in the current "
+		       "folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -45,11 +45,14 @@ int mr_trace_argument(int count, char **operands, char **ret_path)
 	bool recovered;
 
 	if (!path)
-		return mr_fail(ENOENT,
-			       "no trace here: record one with: millrace record -- PROGRAM");
+		return mr_fail(
+			ENOENT,
+			"no trace in this folder: record one with: millrace record -- PROGRAM");
 	int result = mr_recover_trace(path, &recovered);
 	if (result == -EACCES || result == -EPERM || result == -EROFS)
-		fprintf(stderr, "millrace: %s: this is what was written before the recorder died\n",
+		fprintf(stderr,
+			"millrace: %s: the recorder died: the trace ends with what it had "
+			"written\n",
 			mr_error_text());
 	else if (result < 0 &&
 		 result != -EBUSY) /* while it is recorded, what is written can be read */

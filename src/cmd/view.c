@@ -27,8 +27,8 @@ static struct {
 
 static const struct mr_option options[] = {
 	MR_INTEGER(0, "port", &given.port, "N",
-		   "serve on this port; 0, the default: any that is free"),
-	MR_FLAG(0, "no-open", &given.no_open, "open no browser, only print the address"),
+		   "serve on this port; 0, the default, means any free port"),
+	MR_FLAG(0, "no-open", &given.no_open, "do not open a browser, only print the address"),
 	{0},
 };
 
@@ -76,7 +76,7 @@ static sigset_t block_signals(void)
 static void on_bus_error(int number)
 {
 	static const char text[] =
-		"millrace: a file of the trace became shorter while it was read\n";
+		"millrace: a file of the trace was truncated while millrace was reading it\n";
 
 	(void)number;
 	(void)!write(STDERR_FILENO, text, sizeof text - 1);
@@ -142,7 +142,7 @@ static int run(int count, char **operands)
 	mr_auto(free) char *path = NULL;
 
 	if (given.port > UINT16_MAX)
-		return mr_command_misused(&mr_command_view, "--port: is not from 0 to %d",
+		return mr_command_misused(&mr_command_view, "--port: not a number from 0 to %d",
 					  UINT16_MAX);
 	int result = mr_trace_argument(count, operands, &path);
 	if (result < 0)
@@ -156,11 +156,13 @@ const struct mr_command mr_command_view = {
 	.name = "view",
 	.summary = "look at the trace in a browser",
 	.operands = "[TRACE]",
-	.description = "Serves the viewer on this machine, 127.0.0.1, prints its address and opens "
-		       "it in the browser. The address holds a random token: who does not know it "
-		       "sees nothing. Ctrl-C ends it.\n\n"
-		       "TRACE is a trace folder, or a trace of PyTorch's profiler or any other in "
-		       "the Chrome format; it defaults to the newest *.mill in the current folder.",
+	.description =
+		"Serves the viewer on this machine (127.0.0.1), prints its address and opens "
+		"it in a browser. The address contains a random token; without it nobody "
+		"can see the trace. Ctrl-C ends the viewer.\n\n"
+		"TRACE is a trace folder, or a file of PyTorch's profiler or another file "
+		"in the Chrome trace format. The default is the newest *.mill in the "
+		"current folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,
