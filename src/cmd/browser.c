@@ -16,7 +16,7 @@ static bool is_set(const char *variable)
 	return value && *value;
 }
 
-/* As any program starts: nothing blocked or ignored, in a session of its own. */
+/* Gives the browser a normal start: no signal blocked or ignored, and its own session. */
 static void prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files)
 {
 	sigset_t all, none;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace dump: the events of all streams in order of time.
+ * millrace dump: prints the events of all streams in chronological order.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -45,7 +45,7 @@ static const struct mr_example examples[] = {
 
 struct field {
 	const struct mr_field_desc *desc;
-	uint64_t bits; /* as it stands in the packet, zero-extended */
+	uint64_t bits; /* the value in the packet, zero-extended */
 };
 
 static struct field read_field(const struct mr_field_desc *desc, const uint8_t *at)
@@ -66,7 +66,7 @@ static const char *enum_name(const struct field *field)
 	return NULL;
 }
 
-/* An unfinished interval's `what` is what it would be in the event it would have become. */
+/* `what` of an unfinished interval means the same as in the event that its end would have written. */
 static enum mr_id_kind id_kind(const struct mr_event *event, const struct field *field)
 {
 	if (event->desc->id != MR_EVENT_interval_unfinished ||
@@ -78,7 +78,7 @@ static enum mr_id_kind id_kind(const struct mr_event *event, const struct field 
 						      : MR_ID_none;
 }
 
-/* Of the kernel level's numbers: the name of a system call, or of the thread at that time. */
+/* For numbers of the kernel level: the name of a system call, or of the thread at that time. */
 static uint32_t kernel_name(const struct mr_survey *survey, const struct mr_event *event,
 			    const struct field *field)
 {
@@ -90,14 +90,14 @@ static uint32_t kernel_name(const struct mr_survey *survey, const struct mr_even
 		return field->bits < definitions->system_calls.count
 			       ? definitions->system_calls.items[field->bits]
 			       : 0;
-	/* Not the one it has in a namespace of its own. */
+	/* Not the tid in the thread's own pid namespace. */
 	if (length < 3 || strcmp(field->desc->name + length - 3, "tid") != 0 ||
 	    strcmp(field->desc->name, "inner_tid") == 0)
 		return 0;
 	return mr_task_name_at(&survey->tasks, (uint32_t)field->bits, (int64_t)event->ticks);
 }
 
-/* The text that an id stands for; NULL if the field is no id or it is not defined. */
+/* The text that an id stands for; NULL if the field is not an id, or the id is not defined. */
 static const char *id_text(const struct mr_survey *survey, const struct mr_event *event,
 			   const struct field *field)
 {
@@ -322,7 +322,7 @@ static int print_events(const struct mr_survey *survey, struct mr_merge *merge)
 	return given.json ? mr_json_finish(&json) : 0;
 }
 
-/* On stderr, as standard output may be meant for a program. */
+/* On stderr, because a program may read standard output. */
 static void tell_damage(const struct mr_survey *survey, struct mr_merge *merge)
 {
 	uint64_t malformed = mr_merge_malformed_packets(merge);
@@ -370,7 +370,7 @@ static int run(int count, char **operands)
 	struct mr_trace *trace;
 	int result = mr_trace_argument(count, operands, &path);
 
-	signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
+	signal(SIGPIPE, SIG_DFL); /* if the reader closes the pipe, end quietly */
 	if (result == 0)
 		result = mr_import_open(path, &trace);
 	if (result < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace help: the list of commands, the help of one, and the lists that completion reads.
+ * millrace help: prints the list of commands, the help of one, or the lists that shell completion reads.
  */
 #include "cmd/command.h"
 #include "cmd/terminal.h"

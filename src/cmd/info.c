@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace info: what is in a trace, and whether it can be trusted.
+ * millrace info: prints what a trace contains, and whether it can be trusted.
  */
 #include "cmd/command.h"
 #include "cmd/present.h"

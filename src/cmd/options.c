@@ -31,7 +31,7 @@ static const struct unit durations[] = {
 
 static const struct unit no_units[] = {{"", 1}, {NULL, 0}};
 
-/* Decimal digits, perhaps a fraction, then one of the suffixes: exact, no floating point. */
+/* Decimal digits, an optional fraction, then one of the suffixes. Exact: no floating point. */
 static int parse_number(const char *text, const struct unit *units, uint64_t *ret_value)
 {
 	unsigned __int128 digits = 0;

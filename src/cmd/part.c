@@ -9,7 +9,7 @@
 #include "base/format.h"
 
 enum {
-	NAMED = 8 /* so many of what there is an error names */
+	NAMED = 8 /* an error lists at most this many alternatives */
 };
 
 /* ---- processes ------------------------------------------------------------------------------------ */
@@ -80,7 +80,7 @@ static int compare_steps(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* "1 to 5, 7, 9 to 12": the numbers that there are. */
+/* "1 to 5, 7, 9 to 12": the existing step numbers. */
 static void print_numbers(FILE *file, const struct mr_step *steps, size_t count)
 {
 	size_t named = 0;
@@ -120,7 +120,7 @@ static int fail_step(struct mr_step_list *list, uint64_t number)
 	return result;
 }
 
-/* From when the first thread began it until the last has ended it. */
+/* From when the first thread begins the step until the last has ended it. */
 static int find_step(struct mr_step_list *list, uint64_t number, struct mr_window *ret_window)
 {
 	struct mr_window window = {INT64_MAX, INT64_MIN};
@@ -199,7 +199,7 @@ int mr_part_find(const struct mr_model *model, const struct mr_part_options *opt
 		      options->to_ns != MR_NOT_GIVEN;
 	struct mr_part part = {.window = whole};
 
-	/* There is nothing to be said of what nobody wanted to be recorded. */
+	/* The report covers only the time that the user asked to record. */
 	if (!is_cut && recorded.first_ns < recorded.last_ns)
 		part.window = recorded;
 	if (!is_cut && !options->process && part.window.first_ns == whole.first_ns &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace query: SQL over the trace.
+ * millrace query: runs SQL on the trace.
  */
 #include "query/query.h"
 
@@ -82,7 +82,7 @@ static int run(int count, char **operands)
 	const char *sql = operands[count - 1];
 	mr_auto(free) char *input = NULL;
 
-	signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
+	signal(SIGPIPE, SIG_DFL); /* if the reader closes the pipe, end quietly */
 	if (count == 1 && access(sql, F_OK) == 0)
 		return mr_command_misused(&mr_command_query,
 					  "missing operand: the SQL to run on '%s'", sql);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace record: runs a program and traces it. Exits as the program does.
+ * millrace record: runs a program, traces it, and exits with its status.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ enum {
 	EXIT_OWN_FAILURE = 125,
 	EXIT_CANNOT_EXECUTE = 126,
 	EXIT_NOT_FOUND = 127,
-	LEAST_BYTES = MR_ARENA_SLOT_BYTES /* less does not hold a single packet */
+	LEAST_BYTES = MR_ARENA_SLOT_BYTES /* less would not hold a single packet */
 };
 
 static struct {
@@ -126,10 +126,10 @@ static void print_health(const struct mr_session_result *result)
 			result->untraced_processes, result->untraced_processes == 1 ? "" : "s");
 }
 
-/* Said to those who asked for it; others find it in the trace. */
+/* Printed only if the user asked for the level; otherwise `info` shows it. */
 static void print_kernel_level(const struct mr_session_result *result)
 {
-	bool is_asked_for = given.levels & 1u << 0; /* of level_names */
+	bool is_asked_for = given.levels & 1u << 0; /* index in level_names */
 	if (!is_asked_for || !result->kernel_why)
 		return;
 	fprintf(stderr, "millrace: %s: %s\n",
@@ -141,13 +141,13 @@ static void print_kernel_level(const struct mr_session_result *result)
 
 /* ---- when nothing was traced ------------------------------------------------------------------------- */
 
-/* Whether a hook has recorded anything: stops at the first such event, so it is quick. Hooks write
- * streams of the user clock. */
+/* Has any hook recorded anything? Stops at the first such event, so it is quick. Hooks write streams
+ * with the user clock. */
 static bool has_events(const char *path)
 {
 	mr_auto(trace) struct mr_trace *trace = NULL;
 	if (mr_trace_open(path, &trace) < 0)
-		return true; /* whoever opens it next says what is wrong */
+		return true; /* the next command that opens it will report what is wrong */
 	for (uint32_t i = 0; i < trace->stream_count; i++) {
 		struct mr_cursor cursor;
 		struct mr_event event;
@@ -174,7 +174,7 @@ static void explain_empty_trace(const struct mr_session_result *result)
 		fprintf(stderr, "millrace: %s\n", sentence);
 }
 
-/* As the program was called, so that it can be typed again. */
+/* Prints the name by which millrace was called, so that the line can be copied. */
 static void print_next_command(const char *path)
 {
 	bool is_path = strchr(program_invocation_name, '/') != NULL;
@@ -212,13 +212,14 @@ static uint32_t chosen_levels(void)
 	return levels;
 }
 
-/* Ends as the program did, by the same signal if it was one. */
+/* Ends as the program did, by the same signal if a signal ended it. */
 static int exit_like(int wait_status)
 {
 	if (!WIFSIGNALED(wait_status))
 		return WEXITSTATUS(wait_status);
 	int number = WTERMSIG(wait_status);
-	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* the program has left its own core file */
+	setrlimit(RLIMIT_CORE,
+		  &(struct rlimit){0, 0}); /* the program has left a core file itself */
 	signal(number, SIG_DFL);
 	sigset_t set;
 	sigemptyset(&set);
@@ -232,7 +233,7 @@ static int parse_steps(struct mr_session_options *session)
 {
 	if (!given.steps)
 		return 0;
-	/* No signs, no spaces, and no more digits than a number can have. */
+	/* No signs, no spaces, and no more digits than fit a number. */
 	int used = 0;
 	if (strspn(given.steps, "0123456789.") == strlen(given.steps))
 		sscanf(given.steps, "%18" SCNu64 "..%18" SCNu64 "%n", &session->first_step,

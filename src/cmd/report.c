@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace report: where the time went.
+ * millrace report: prints where the time went.
  */
 #include "cmd/command.h"
 #include "cmd/present.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace snapshot: asks a running `millrace record` for a trace of what it holds now.
+ * millrace snapshot: asks a running `millrace record` to save what it has recorded so far.
  */
 #include "launch/snapshot.h"
 #include "base/error.h"

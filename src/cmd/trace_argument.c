@@ -15,7 +15,7 @@ static bool is_newer(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* NULL when there is none. */
+/* NULL if there is none. */
 static char *find_newest(void)
 {
 	struct timespec newest_time = {0};
@@ -55,7 +55,7 @@ int mr_trace_argument(int count, char **operands, char **ret_path)
 			"written\n",
 			mr_error_text());
 	else if (result < 0 &&
-		 result != -EBUSY) /* while it is recorded, what is written can be read */
+		 result != -EBUSY) /* a trace still being recorded can be read up to now */
 		return result;
 	*ret_path = mr_take(path);
 	return 0;
