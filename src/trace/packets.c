@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the packets of a stream file. A file holds whole packets and nothing else, each a multiple
- * of eight bytes long. Where a packet cannot be, the search goes on, eight bytes further, for the
- * next header that is sound in every respect: damage to one packet does not reach the next.
+ * Finds the packets of a stream file. A file consists of whole packets, each a multiple of eight bytes
+ * long. Where there is no valid packet, the search continues in steps of eight bytes until it finds
+ * a header that is valid in every respect. So damage to one packet does not affect the next.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,7 +37,7 @@ int mr_trace_add_damage(struct mr_trace_private *trace, uint32_t file, uint64_t 
 	return 0;
 }
 
-/* Why this cannot be a packet; NULL if it is one. */
+/* The reason why this is not a valid packet; NULL if it is one. */
 static const char *packet_fault(const struct mr_packet *packet, size_t available,
 				const uint8_t *uuid)
 {
@@ -67,7 +67,7 @@ static const char *packet_fault(const struct mr_packet *packet, size_t available
 	return NULL;
 }
 
-/* Offset of the next sound packet, or the file's end. */
+/* Offset of the next valid packet, or the end of the file. */
 static size_t find_packet(const struct mr_mapping *file, size_t offset, const uint8_t *uuid)
 {
 	for (; offset + sizeof(struct mr_packet) <= file->size; offset += PACKET_ALIGNMENT)

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* Ends the text, so that nothing more is taken from it. */
+/* Moves to the end of the text, so that no more tokens are read. */
 static void stop(struct mr_tsdl *tsdl)
 {
 	tsdl->position = tsdl->end;
@@ -64,7 +64,7 @@ static bool starts_with(const struct mr_tsdl *tsdl, const char *text)
 	       memcmp(tsdl->position, text, length) == 0;
 }
 
-/* Skips up to and including `text`; false if it does not come. */
+/* Skips up to and including `text`; false if it does not occur. */
 static bool skip_past(struct mr_tsdl *tsdl, const char *text)
 {
 	for (; tsdl->position < tsdl->end; tsdl->position++) {
@@ -98,7 +98,7 @@ static void skip_blanks(struct mr_tsdl *tsdl)
 	}
 }
 
-/* How many bytes from `from` on belong to the name. A dot does if more of the name follows it. */
+/* How many bytes from `from` on belong to the name. A dot belongs to it if more of the name follows. */
 static size_t name_length(const struct mr_tsdl *tsdl, const char *from)
 {
 	const char *c = from;
@@ -110,7 +110,7 @@ static size_t name_length(const struct mr_tsdl *tsdl, const char *from)
 static void read_string(struct mr_tsdl *tsdl)
 {
 	const char *c = tsdl->token.text;
-	/* Control characters and escapes have no place in what millrace writes. */
+	/* Millrace writes no control characters and no escapes. */
 	while (c < tsdl->end && *c != '"' && *c != '\\' && (unsigned char)*c >= ' ')
 		c++;
 	if (c == tsdl->end || *c != '"')
