@@ -114,7 +114,8 @@ static void read_string(struct mr_tsdl *tsdl)
 	while (c < tsdl->end && *c != '"' && *c != '\\' && (unsigned char)*c >= ' ')
 		c++;
 	if (c == tsdl->end || *c != '"')
-		return mr_tsdl_fail(tsdl, "this string has no end, or a character that cannot be");
+		return mr_tsdl_fail(tsdl,
+				    "this string has no end, or contains an invalid character");
 	tsdl->token.length = (size_t)(c - tsdl->token.text);
 	tsdl->position = c + 1;
 }
@@ -227,7 +228,7 @@ static uint64_t take_magnitude(struct mr_tsdl *tsdl, bool *ret_negative, uint64_
 		overflow |= __builtin_add_overflow(value, token.text[i] - '0', &value);
 	}
 	if (overflow || value > max) {
-		mr_tsdl_fail(tsdl, "the number %.*s cannot be", shown(token), token.text);
+		mr_tsdl_fail(tsdl, "the number %.*s is out of range", shown(token), token.text);
 		return 0;
 	}
 	*ret_negative = negative;
@@ -239,7 +240,7 @@ uint64_t mr_tsdl_take_number(struct mr_tsdl *tsdl, uint64_t max)
 	bool negative = false;
 	uint64_t value = take_magnitude(tsdl, &negative, max);
 	if (negative)
-		mr_tsdl_fail(tsdl, "a negative number cannot stand here");
+		mr_tsdl_fail(tsdl, "a negative number is not allowed here");
 	return value;
 }
 
