@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What can be traced on this machine: one probe per capability, each saying what it found, why that
- * is not enough, and the command that fixes it.
+ * What can be traced on this machine. There is one probe per capability. It reports what it found, why
+ * that is not enough, and the command that fixes it.
  */
 #ifndef MR_CMD_CAPABILITY_H
 #define MR_CMD_CAPABILITY_H
 
 enum mr_capability_state {
 	MR_CAPABILITY_OK,
-	MR_CAPABILITY_DEGRADED, /* works, but slower, smaller or less exact */
+	MR_CAPABILITY_DEGRADED, /* works, but slower, with less room or less exactly */
 	MR_CAPABILITY_MISSING,
 };
 

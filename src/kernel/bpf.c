@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The source that sees everything: BPF programs, a ring for each CPU, and the encoder behind it.
+ * The source that records everything: BPF programs, a ring for each CPU, and the encoder behind it.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -24,10 +24,10 @@
 enum {
 	RING_MAX_BYTES = 16 << 20,
 	RING_MIN_BYTES = 256 << 10,
-	RING_OFFLINE_BYTES = 64 << 10, /* of a CPU that is switched off: it may come back */
+	RING_OFFLINE_BYTES = 64 << 10, /* for a CPU that is offline: it may come back */
 	DEFINITION_RING_BYTES = 512 << 10,
-	MEMORY_SHARE = 32, /* of the machine's memory for all rings: one part in so many */
-	BATCHES = 64,      /* from one CPU at a time: the arena must be drained, too */
+	MEMORY_SHARE = 32, /* all rings together get 1/32 of the machine's memory */
+	BATCHES = 64,      /* from one CPU at a time, because the arena must be drained too */
 	RINGS_AT_ONCE = 64,
 	STRAGGLERS_NS = 2000000,
 };
@@ -73,7 +73,7 @@ static bool is_online(uint32_t cpu)
 	char path[64];
 	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/online", cpu);
 	mr_auto(close_file) FILE *file = fopen(path, "re");
-	return !file || fgetc(file) != '0'; /* one that cannot be switched off has no such file */
+	return !file || fgetc(file) != '0'; /* a CPU that cannot go offline has no such file */
 }
 
 /* Returns its descriptor. */
@@ -89,8 +89,8 @@ static int make_ring(uint64_t bytes, struct mr_ring *ret_ring)
 	return result;
 }
 
-/* Puts rings into the map that the programs look into. Together, because the kernel then waits for programs that
- * run: once, and not for every CPU of a large machine. */
+/* Puts rings into the map that the programs use. All at once, because each update makes the kernel wait for running
+ * programs: once is enough, instead of once for every CPU of a large machine. */
 static int install(int rings_fd, uint32_t first_cpu, uint32_t count, const int *fds)
 {
 	uint32_t cpus[RINGS_AT_ONCE] = {0}, done = count;
@@ -136,7 +136,8 @@ static int make_all_rings(struct bpf_source *source, uint64_t wanted_bytes)
 	const struct mr_object *object = &source->object;
 	uint64_t bytes = wanted_bytes ? power_of_two(wanted_bytes) : default_ring_bytes();
 	if (bytes > UINT32_C(1) << 30)
-		return mr_fail(EINVAL, "the kernel level's buffers are too large: 1 GiB at most");
+		return mr_fail(EINVAL,
+			       "the kernel level's buffers are too large: the maximum is 1 GiB");
 	int result = make_rings(object->event_rings_fd, source->cpu_count, bytes, source->events);
 	return result < 0 ? result
 			  : make_rings(object->definition_rings_fd, source->cpu_count,
@@ -210,7 +211,7 @@ static uint32_t drain(struct mr_kernel_source *base, struct mr_kernel_streams *s
 	return taken;
 }
 
-/* What the rings did not tell any more. */
+/* Adds losses that no record in the rings reports. */
 static void put_losses(struct bpf_source *source, struct mr_kernel_streams *streams)
 {
 	uint64_t now = mr_ticks_of_system(CLOCK_MONOTONIC);
@@ -233,7 +234,7 @@ static void finish(struct mr_kernel_source *base, struct mr_kernel_streams *stre
 	mr_object_visit_tasks(&source->object);
 	enable(base, false);
 	mr_object_detach(&source->object);
-	/* Programs that were running have ended a moment later. */
+	/* Programs that are still running end within a moment. */
 	nanosleep(&(struct timespec){.tv_nsec = STRAGGLERS_NS}, NULL);
 	while (drain(base, streams) > 0)
 		;
@@ -269,8 +270,8 @@ static const struct mr_kernel_source_operations operations = {
 
 static int open_source(struct bpf_source *source, const struct mr_kernel_options *options)
 {
-	/* Before Linux 5.11 the memory of BPF counts as locked, and libbpf raises the limit; but the program
-	 * that is to be recorded must find its own. */
+	/* Before Linux 5.11 the memory of BPF counts as locked, and libbpf raises the limit. The traced program
+	 * must still get its original limit. */
 	struct rlimit limit;
 	bool is_known = getrlimit(RLIMIT_MEMLOCK, &limit) == 0;
 	int result = mr_object_load(options, source->cpu_count, &source->object);

@@ -10,7 +10,7 @@
 #include "kernel/source.h"
 #include "record/recorder.h"
 
-/* Also what a killed recorder loses, and how finely a flight recorder forgets. */
+/* Also how much a killed recorder loses, and the granularity with which a flight recorder drops events. */
 static const uint64_t hand_over_ns = 250000000;
 
 struct mr_kernel {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The kernel's structs, as far as the programs look into them. Where a field really lies is found out when
- * the programs are loaded (CO-RE); only names and types matter here, and unused fields are left out.
+ * The parts of the kernel's structs that the programs read. The real offset of each field is determined when
+ * the programs are loaded (CO-RE); only names and types matter here, and unused fields are omitted.
  */
 #ifndef MR_KERNEL_KERNEL_TYPES_H
 #define MR_KERNEL_KERNEL_TYPES_H
@@ -29,7 +29,7 @@ struct pt_regs {
 #define mr_regs_second_argument(regs) ((regs)->si)
 #define mr_regs_fifth_argument(regs)  ((regs)->r8)
 #define mr_regs_sixth_argument(regs)  ((regs)->r9)
-/* Calls of 32-bit programs are numbered differently: their code segment tells. */
+/* 32-bit programs have different system call numbers; their code segment identifies them. */
 #define mr_regs_is_other_abi(regs) ((regs)->cs == 0x23)
 #else
 struct pt_regs {
@@ -190,7 +190,7 @@ struct request {
 };
 
 struct in6_addr {
-	u8 bytes[16]; /* read as a whole: the kernel's member names do not matter */
+	u8 bytes[16]; /* read as a whole, so the kernel's member names do not matter */
 };
 
 struct sock_common {

@@ -30,10 +30,10 @@ enum {
 enum need {
 	INDISPENSABLE,
 	OPTIONAL,
-	FOR_ALL_CALLS, /* only if all system calls are to be recorded */
+	FOR_ALL_CALLS, /* only if the user wants all system calls */
 };
 
-/* Programs that are of use only together. */
+/* Programs that are useful only together. */
 static const struct feature {
 	const char *name;
 	enum need need;
@@ -65,7 +65,7 @@ static const struct feature {
 	{"io_uring completions", OPTIONAL, {"on_uring_complete"}},
 };
 
-/* What is found out before loading. */
+/* What is determined before loading. */
 struct plan {
 	const struct mr_kernel_options *options;
 	const struct btf *kernel_types;
@@ -100,10 +100,10 @@ static int tracepoint_arguments(const struct btf *types, const char *tracepoint)
 		return -1;
 	const struct btf_type *pointer = btf__type_by_id(types, btf__type_by_id(types, id)->type);
 	const struct btf_type *prototype = btf__type_by_id(types, pointer->type);
-	return btf_vlen(prototype) - 1; /* without the one that is the probe's own */
+	return btf_vlen(prototype) - 1; /* without the probe's own argument */
 }
 
-/* Switches a feature off; fails if there is no doing without it. */
+/* Switches a feature off; fails if it is indispensable. */
 static int switch_off(struct mr_object *object, struct plan *plan, const struct feature *feature,
 		      const char *why)
 {
@@ -131,7 +131,7 @@ static int check_tracepoint(struct mr_object *object, struct plan *plan,
 	if (arguments < 0)
 		snprintf(why, sizeof why, "the kernel has no tracepoint %s", tracepoint);
 	else if (tracepoint && strcmp(tracepoint, "io_uring_complete") == 0 && arguments != 3)
-		snprintf(why, sizeof why, "the kernel's tracepoint %s is of another kind",
+		snprintf(why, sizeof why, "the kernel's tracepoint %s has other arguments",
 			 tracepoint);
 	else
 		return 0;
@@ -188,10 +188,10 @@ static int prepare(struct mr_object *object, const struct plan *plan)
 	return result < 0 ? mr_fail_errno(-result, "cannot prepare the BPF programs") : 0;
 }
 
-/* The last line of a verifier's log that says why: the very last ones are figures. */
+/* The last line of a verifier's log that gives a reason: the lines after it are statistics. */
 static void reason_of(char *log, char *ret_why, size_t bytes)
 {
-	const char *found = "the verifier refuses it";
+	const char *found = "the verifier rejects it";
 	char *rest = NULL;
 	for (char *line = strtok_r(log, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (strncmp(line, "processed ", 10) != 0 && line[0] != ';')
@@ -216,7 +216,7 @@ static void give_logs(struct bpf_object *object, struct log *logs, char *memory)
 	}
 }
 
-/* Tries to load what is not off. 1: a feature had to be switched off, try again. */
+/* Tries to load the features that are not off. 1: a feature had to be switched off, try again. */
 static int try_load(struct mr_object *object, struct plan *plan)
 {
 	struct bpf_program *program;
@@ -237,7 +237,7 @@ static int try_load(struct mr_object *object, struct plan *plan)
 	int loaded = bpf_object__load(object->object);
 	if (loaded == 0)
 		return 0;
-	/* Only a program that was refused has a log. */
+	/* Only a rejected program has a log. */
 	for (size_t i = 0; i < count; i++) {
 		char why[256];
 		if (logs[i].text[0] == 0)
@@ -277,7 +277,8 @@ static int load(struct mr_object *object, struct plan *plan)
 	while (result == 0 && loaded == 1) {
 		loaded = try_load(object, plan);
 		if (loaded == 1)
-			result = open_object(object); /* one that failed cannot be loaded again */
+			result = open_object(
+				object); /* an object that failed to load cannot be loaded again */
 	}
 	if (result == 0)
 		result = loaded < 0 ? loaded : map_shared(object);
@@ -305,7 +306,7 @@ int mr_object_load(const struct mr_kernel_options *options, uint32_t cpu_count,
 	libbpf_set_print(be_silent);
 	struct btf *types = btf__load_vmlinux_btf();
 	if (!types)
-		return mr_fail(ENOTSUP, "the kernel does not describe its types: there is no "
+		return mr_fail(ENOTSUP, "the kernel has no type information (BTF): there is no "
 					"/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)");
 	struct plan plan = {.options = options, .kernel_types = types, .cpu_count = cpu_count};
 	int result = load(&object, &plan);
@@ -342,7 +343,7 @@ static int attach_to_faults(struct mr_object *object, const struct bpf_program *
 		int fd = (int)syscall(SYS_perf_event_open, &faults, -1, (int)cpu, -1,
 				      PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0 && errno == ENODEV)
-			continue; /* switched off */
+			continue; /* offline */
 		int result =
 			fd < 0 ? -errno : keep(object, bpf_program__attach_perf_event(program, fd));
 		if (result < 0) {
@@ -396,7 +397,7 @@ int mr_object_visit_tasks(struct mr_object *object)
 	while (fd >= 0 && (got = read(fd, unused, sizeof unused)) > 0)
 		;
 	if (fd < 0 || got < 0)
-		result = mr_fail_errno(errno, "cannot look at the tasks of the machine");
+		result = mr_fail_errno(errno, "cannot list the tasks of the machine");
 	bpf_link__destroy(link);
 	return result;
 }

@@ -69,7 +69,7 @@ class Golden(unittest.TestCase):
         result = subprocess.run([MILLRACE, "info"], cwd=HERE / "expected", capture_output=True,
                                 text=True, timeout=60)
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(result.stderr, "millrace: no trace here: record one with: "
+        self.assertEqual(result.stderr, "millrace: no trace in this folder: record one with: "
                                         "millrace record -- PROGRAM\n")
 
     def test_not_a_trace(self):

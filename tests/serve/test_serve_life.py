@@ -242,7 +242,7 @@ class Traces(ServerTest):
         with contextlib.suppress(ConnectionError, OSError):
             server.ask("api/trace")
         status, _, err, _ = server.end()
-        told = (1, "millrace: a file of the trace became shorter while it was read\n")
+        told = (1, "millrace: a file of the trace was truncated while millrace was reading it\n")
         self.assertIn((status, err), [(0, ""), told])
 
     def test_asked_while_it_loads(self):
@@ -345,7 +345,7 @@ class Terminal(ServerTest):
                                             WAYLAND_DISPLAY=None)
         self.assertEqual(0, status)
         self.assertTrue(self.is_hinted(text), text)
-        self.assertIn("millrace: no browser was opened: there is no display here\r\n", text)
+        self.assertIn("millrace: no browser was opened: there is no display\r\n", text)
 
     def test_the_browser_is_opened_and_left_alone(self):
         opened = self.path("opened")
