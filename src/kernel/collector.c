@@ -62,6 +62,12 @@ void mr_kernel_enable(struct mr_kernel *kernel, bool on)
 	kernel->source->operations->enable(kernel->source, on);
 }
 
+bool mr_kernel_are_all_gone(const struct mr_kernel *kernel)
+{
+	const struct mr_kernel_source_operations *operations = kernel->source->operations;
+	return operations->are_all_gone && operations->are_all_gone(kernel->source);
+}
+
 uint32_t mr_kernel_drain(struct mr_kernel *kernel)
 {
 	if (!kernel->streams)

@@ -79,6 +79,9 @@ int mr_kernel_start(struct mr_kernel *kernel, const struct mr_kernel_sink *sink)
 /* Switches events on or off; they are on at first. Tasks are followed all the time. */
 void mr_kernel_enable(struct mr_kernel *kernel, bool on);
 
+/* True if it is known that none of the tasks that were followed is left. */
+bool mr_kernel_are_all_gone(const struct mr_kernel *kernel);
+
 /* Returns how many records were taken. */
 uint32_t mr_kernel_drain(struct mr_kernel *kernel);
 

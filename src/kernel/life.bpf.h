@@ -20,6 +20,7 @@ static __always_inline void announce(struct task_struct *kernel_task, struct tas
 				     u32 parent_tid)
 {
 	task->is_announced = true;
+	__sync_fetch_and_add(&shared.alive, 1);
 	task->minor_faults = kernel_task->min_flt;
 	mark(kernel_task->pid);
 	struct mr_record_fork *record;
@@ -133,6 +134,7 @@ int BPF_PROG(on_exit, struct task_struct *kernel_task)
 	struct task *task = task_of(kernel_task);
 	if (!task)
 		return 0;
+	__sync_fetch_and_add(&shared.alive, -1);
 	put_unfinished(kernel_task, task,
 		       is_ended_by_exec(kernel_task) ? MR_unfinished_reason_exec
 						     : MR_unfinished_reason_exit);

@@ -68,8 +68,8 @@ static const struct feature {
 /* What is determined before loading. */
 struct plan {
 	const struct mr_kernel_options *options;
-	const struct btf *kernel_types;
-	uint32_t cpu_count;
+	const struct mr_rings *rings;
+	struct btf *kernel_types; /* NULL: not looked at, as reading them takes a while */
 	bool is_off[mr_countof(features)];
 };
 
@@ -122,6 +122,13 @@ static int switch_off(struct mr_object *object, struct plan *plan, const struct 
 
 /* ---- loading -------------------------------------------------------------------------------------- */
 
+/* Forgets what was switched off. */
+static void reset_off(struct mr_object *object, struct plan *plan)
+{
+	memset(plan->is_off, 0, sizeof plan->is_off);
+	object->off.count = 0;
+}
+
 static int check_tracepoint(struct mr_object *object, struct plan *plan,
 			    const struct bpf_program *program)
 {
@@ -160,12 +167,13 @@ static bool is_wanted(const struct plan *plan, const struct bpf_program *program
 
 static void fill_settings(const struct plan *plan, struct mr_bpf_settings *settings)
 {
+	const struct btf *types = plan->kernel_types;
 	*settings = (struct mr_bpf_settings){
 		.record_blocked_calls = plan->options->syscalls == MR_KERNEL_SYSCALLS_BLOCKING,
 		.no_arguments = plan->options->no_arguments,
-		.has_cast = btf__find_by_name_kind(plan->kernel_types, "bpf_rdonly_cast",
-						   BTF_KIND_FUNC) > 0,
-		.has_switch_state = tracepoint_arguments(plan->kernel_types, "sched_switch") > 3,
+		.has_cast = !types ||
+			    btf__find_by_name_kind(types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0,
+		.has_switch_state = !types || tracepoint_arguments(types, "sched_switch") > 3,
 		.yield_number = (uint32_t)mr_syscall_number("sched_yield"),
 	};
 	for (uint32_t i = 0; i < MR_BPF_SYSCALLS; i++)
@@ -182,9 +190,9 @@ static int prepare(struct mr_object *object, const struct plan *plan)
 	fill_settings(plan, &values);
 	int result = bpf_map__set_initial_value(settings, &values, sizeof values);
 	if (result == 0)
-		result = bpf_map__set_max_entries(events, plan->cpu_count);
+		result = bpf_map__reuse_fd(events, plan->rings->events_fd);
 	if (result == 0)
-		result = bpf_map__set_max_entries(definitions, plan->cpu_count);
+		result = bpf_map__reuse_fd(definitions, plan->rings->definitions_fd);
 	return result < 0 ? mr_fail_errno(-result, "cannot prepare the BPF programs") : 0;
 }
 
@@ -268,27 +276,39 @@ static int map_shared(struct mr_object *object)
 	return 0;
 }
 
+/* Finds out what the kernel lacks. */
+static int look_at_kernel(struct mr_object *object, struct plan *plan)
+{
+	plan->kernel_types = btf__load_vmlinux_btf();
+	if (!plan->kernel_types)
+		return mr_fail(ENOTSUP, "the kernel does not describe its types: there is no "
+					"/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)");
+	return check_tracepoints(object, plan);
+}
+
+/* At first as if the kernel had everything, which today's have: what it lacks makes the verifier refuse. */
 static int load(struct mr_object *object, struct plan *plan)
 {
 	int result = open_object(object);
-	if (result == 0)
-		result = check_tracepoints(object, plan);
-	int loaded = 1;
-	while (result == 0 && loaded == 1) {
+	int loaded = result == 0 ? try_load(object, plan) : 1;
+	if (result == 0 && loaded != 0) {
+		reset_off(object, plan);
+		result = open_object(object); /* one that failed cannot be loaded again */
+		if (result == 0)
+			result = look_at_kernel(object, plan);
+	}
+	while (result == 0 && loaded != 0) {
 		loaded = try_load(object, plan);
-		if (loaded == 1)
-			result = open_object(
-				object); /* an object that failed to load cannot be loaded again */
+		if (loaded < 0)
+			result = loaded;
+		else if (loaded == 1)
+			result = open_object(object);
 	}
 	if (result == 0)
-		result = loaded < 0 ? loaded : map_shared(object);
-	if (result < 0)
-		return result;
-	object->tasks_fd = bpf_object__find_map_fd_by_name(object->object, "tasks");
-	object->event_rings_fd = bpf_object__find_map_fd_by_name(object->object, "event_rings");
-	object->definition_rings_fd =
-		bpf_object__find_map_fd_by_name(object->object, "definition_rings");
-	return 0;
+		result = map_shared(object);
+	if (result == 0)
+		object->tasks_fd = bpf_object__find_map_fd_by_name(object->object, "tasks");
+	return result;
 }
 
 static int be_silent(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -299,18 +319,14 @@ static int be_silent(enum libbpf_print_level level, const char *format, va_list 
 	return 0;
 }
 
-int mr_object_load(const struct mr_kernel_options *options, uint32_t cpu_count,
+int mr_object_load(const struct mr_kernel_options *options, const struct mr_rings *rings,
 		   struct mr_object *ret_object)
 {
-	struct mr_object object = {.cpu_count = cpu_count};
+	struct mr_object object = {.cpu_count = rings->cpu_count};
 	libbpf_set_print(be_silent);
-	struct btf *types = btf__load_vmlinux_btf();
-	if (!types)
-		return mr_fail(ENOTSUP, "the kernel has no type information (BTF): there is no "
-					"/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)");
-	struct plan plan = {.options = options, .kernel_types = types, .cpu_count = cpu_count};
+	struct plan plan = {.options = options, .rings = rings};
 	int result = load(&object, &plan);
-	btf__free(types);
+	btf__free(plan.kernel_types);
 	if (result < 0)
 		mr_object_close(&object);
 	else

@@ -15,6 +15,7 @@
 #include "base/vector.h"
 #include "kernel/collector.h"
 #include "kernel/records.h"
+#include "kernel/rings.h"
 
 struct mr_object {
 	struct bpf_object *object;
@@ -24,12 +25,11 @@ struct mr_object {
 	struct mr_bpf_shared *shared;
 	uint32_t cpu_count;
 	int tasks_fd;
-	int event_rings_fd;
-	int definition_rings_fd;
 };
 
-/* Loads; nothing is attached yet. The cause of a failure says what to do. */
-int mr_object_load(const struct mr_kernel_options *options, uint32_t cpu_count,
+/* Loads programs that write into the rings, which may not be there yet; nothing is attached. The cause of a failure
+ * says what to do. */
+int mr_object_load(const struct mr_kernel_options *options, const struct mr_rings *rings,
 		   struct mr_object *ret_object);
 
 /* Attaches all programs except the one that the collector runs itself. */

@@ -247,7 +247,7 @@ struct mr_bpf_shared {
 	__u32 is_recording; /* written by the collector */
 	__u32 is_finishing; /* likewise */
 	__u32 files;        /* numbers assigned */
-	__u32 unused;
+	__u32 alive;        /* tasks that are followed and have not exited */
 	__u64 not_followed;
 	struct mr_bpf_cpu cpus[MR_BPF_CPUS];
 	__u64 traced[MR_BPF_PIDS / 64]; /* bit set: maybe traced; not set: certainly not */

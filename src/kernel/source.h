@@ -16,6 +16,8 @@ struct mr_kernel_source {
 struct mr_kernel_source_operations {
 	int (*follow)(struct mr_kernel_source *source, pid_t child);
 	void (*enable)(struct mr_kernel_source *source, bool on);
+	/* NULL: it cannot tell. */
+	bool (*are_all_gone)(const struct mr_kernel_source *source);
 	uint32_t (*drain)(struct mr_kernel_source *source, struct mr_kernel_streams *streams);
 	void (*finish)(struct mr_kernel_source *source, struct mr_kernel_streams *streams);
 	/* Fills in what the source knows and the collector does not. */

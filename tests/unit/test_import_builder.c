@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "import/builder.h"
-#include "model/model.h"
+#include "load/load.h"
 #include "trace_writer.h"
 
 enum {

@@ -19,7 +19,6 @@
 #include "ask_json.h"
 #include "finding_lookup.h"
 #include "hand_model.h"
-#include "analysis/live_set.h"
 #include "load/memory.h"
 #include "load/runtime.h"
 #include "model/memory_accounts.h"

@@ -8,8 +8,8 @@
 #ifndef MR_LOAD_TENSORFLOW_FAMILIES_H
 #define MR_LOAD_TENSORFLOW_FAMILIES_H
 
-#include "model/model.h"
 #include "load/tensorflow/traceme.h"
+#include "model/model.h"
 
 /* A part of the type, or a text of the program's; never empty, if the type is not. */
 struct mr_slice mr_tensorflow_family(const char *type);
