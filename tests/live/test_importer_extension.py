@@ -218,7 +218,8 @@ class ImporterExtension(LiveTest):
 
     def test_one_folder(self):
         tree = pathlib.Path(self.path("tree"))
-        shutil.copytree(SOURCES, tree, symlinks=True, ignore=shutil.ignore_patterns(".*", "build", "build-*"))
+        shutil.copytree(SOURCES, tree, symlinks=True,
+                        ignore=shutil.ignore_patterns(".*", "build", "build-*", "__pycache__"))
         self.add_format(tree)
         self.assertEqual(changed(SOURCES, tree), TOUCHED)
         self.build(tree)
@@ -247,7 +248,8 @@ class ImporterExtension(LiveTest):
 
     def check_rows(self, tree, trace):
         def rows(sql):
-            return [json.loads(line) for line in self.answer(tree, "query", "--format", "json", trace, sql).splitlines()]
+            lines = self.answer(tree, "query", "--format", "json", trace, sql).splitlines()
+            return [json.loads(line) for line in lines]
 
         self.assertEqual(rows("select name, start_ns, duration_ns from device_operations"),
                          [{"name": "gemm", "start_ns": 1200000, "duration_ns": 500000}])
