@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device memory. TensorFlow wants addresses, and does arithmetic on them; OpenCL has buffers. So
- * each allocation is a buffer, and a range of addresses of the same size in which nothing is
- * mapped:
+ * Device memory. TensorFlow needs addresses and does arithmetic on them; OpenCL has buffers. So each
+ * allocation is a buffer and a range of addresses of the same size, reserved without access:
  *
  *     address that TensorFlow has        0x7f..000 ┌───────────┐     buffer ┌───────────┐
  *                                                  │ PROT_NONE │ ─────────► │ cl_mem    │
  *     address − begin = offset in the buffer       │           │            │           │
  *                                                  └───────────┘            └───────────┘
  *
- * Whoever touches device memory on the host by mistake gets SIGSEGV at once, as on a real device.
+ * A host access to device memory by mistake causes SIGSEGV at once, as on a real device.
  */
 #include "device.h"
 
@@ -26,7 +25,7 @@ struct allocation {
 	cl_mem buffer;
 };
 
-/* TensorFlow's own allocator asks seldom and for much: a handful of these live at a time. */
+/* TensorFlow's own allocator requests memory rarely and in large blocks: only a handful exist at a time. */
 static struct {
 	pthread_rwlock_t lock;
 	struct allocation *items;
@@ -55,7 +54,7 @@ static bool remember(struct allocation allocation)
 	return kept;
 }
 
-/* Empty if there is none that begins there. */
+/* Empty if no allocation begins there. */
 static struct allocation forget(const void *begin)
 {
 	struct allocation found = {0};
@@ -105,7 +104,7 @@ bool mr_memory_find(const void *address, struct mr_place *ret_place, TF_Status *
 	return true;
 }
 
-/* TensorFlow takes no address for no memory, and tells its user. */
+/* TensorFlow takes a missing address for lack of memory, and reports it to its user. */
 static void allocate(const SP_Device *device, uint64_t size_bytes, int64_t memory_space,
 		     SP_DeviceMemoryBase *memory)
 {

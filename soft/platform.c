@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What TensorFlow asks a device plug-in for first: the platform, its devices, their functions.
- * Members that are left out (unified memory, timers) are optional; any other that is missing
- * aborts TensorFlow.
+ * What TensorFlow first asks a device plug-in for: the platform, its devices, their functions. The
+ * members omitted here (unified memory, timers) are optional; TensorFlow aborts if any other is
+ * missing.
  *
- * There is no TF_InitGraph on purpose: TensorFlow takes one per device type, which leaves it to a
- * tracer.
+ * There is no TF_InitGraph on purpose: TensorFlow accepts one per device type, and a tracer may
+ * need it.
  */
 #include "device.h"
 
-/* What TensorFlow's placement weighs; the order of magnitude of two CPU cores. */
+/* Used by TensorFlow's placement; the order of magnitude of two CPU cores. */
 #define MEMORY_BANDWIDTH_BYTES (10LL << 30)
 #define GIGAFLOPS              100.0
 
@@ -103,7 +103,7 @@ static void destroy_stream_executor(const SP_Platform *platform, SP_StreamExecut
 	(void)executor;
 }
 
-/* Never asked, since there are no timers; but it must be there. */
+/* Never called, because there are no timers; but TensorFlow requires it. */
 static uint64_t tell_timer_ns(SP_Timer timer)
 {
 	(void)timer;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Streams and events. TensorFlow makes four streams per device (compute, to the device, from it,
- * between devices). An event is a marker in one; another waits for it behind a barrier. Everything
- * is flushed at once: TensorFlow polls events and expects the device to be at work meanwhile.
+ * between devices). An event is a marker in one stream; another stream waits for it with a barrier.
+ * Everything is flushed at once: TensorFlow polls events and expects the device to work meanwhile.
  */
 #include "device.h"
 
@@ -14,7 +14,7 @@ static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 static SP_Stream streams;
 
 struct SP_Event_st {
-	cl_event marker; /* of the last recording, or NULL */
+	cl_event marker; /* set when the event was last recorded, or NULL */
 };
 
 struct callback {
