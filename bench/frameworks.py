@@ -149,7 +149,7 @@ def instructions_off(context):
     _, ours = count_instructions(context, [context.millrace, "record", "-q", "-o", trace, "--levels", "runtime", "--"])
     shutil.rmtree(trace)
     if not alone or not ours:
-        return ratio.failed(figure, "callgrind counted nothing without a name: it writes what is not understood here")
+        return ratio.failed(figure, "callgrind counted nothing without a name: its output has an unexpected format")
     share = (ours - alone) / everything
     return ratio.row(figure, "", AtMost(0.005), (ours - alone) / COUNTED_STEPS, everything / COUNTED_STEPS, share, share,
                      share)

@@ -167,7 +167,7 @@ static void deallocate_host(const SP_Device *device, void *memory)
 	free(memory);
 }
 
-static TF_Bool tell_statistics(const SP_Device *device, SP_AllocatorStats *ret_statistics)
+static TF_Bool get_statistics(const SP_Device *device, SP_AllocatorStats *ret_statistics)
 {
 	const struct mr_device *owner = device->device_handle;
 
@@ -176,8 +176,7 @@ static TF_Bool tell_statistics(const SP_Device *device, SP_AllocatorStats *ret_s
 	return 1;
 }
 
-static TF_Bool tell_usage(const SP_Device *device, int64_t *ret_free_bytes,
-			  int64_t *ret_total_bytes)
+static TF_Bool get_usage(const SP_Device *device, int64_t *ret_free_bytes, int64_t *ret_total_bytes)
 {
 	const struct mr_device *owner = device->device_handle;
 
@@ -192,6 +191,6 @@ void mr_memory_describe(SP_StreamExecutor *executor)
 	executor->deallocate = deallocate;
 	executor->host_memory_allocate = allocate_host;
 	executor->host_memory_deallocate = deallocate_host;
-	executor->get_allocator_stats = tell_statistics;
-	executor->device_memory_usage = tell_usage;
+	executor->get_allocator_stats = get_statistics;
+	executor->device_memory_usage = get_usage;
 }
