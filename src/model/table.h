@@ -38,7 +38,7 @@ enum mr_row_flags {
 	MR_ROW_ASYNCHRONOUS = 1 << 7, /* whoever asked for it did not wait for it; see done_ns */
 };
 
-/* Who tells of memory. */
+/* Who reports memory. */
 enum mr_memory_teller {
 	MR_MEMORY_FRAMEWORK,
 	MR_MEMORY_RUNTIME,
