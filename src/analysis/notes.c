@@ -58,9 +58,9 @@ static int say_missing_hooks(const struct mr_survey *survey, struct mr_findings 
 			     struct mr_finding **finding)
 {
 	for (size_t i = 0; i < survey->hooks_missing.count; i++) {
-		const char *sentence = mr_region_print(
-			&findings->region, "This version of the framework lacks %s.",
-			mr_survey_text(survey, survey->hooks_missing.items[i]));
+		const char *sentence =
+			mr_region_print(&findings->region, "millrace could not use %s.",
+					mr_survey_text(survey, survey->hooks_missing.items[i]));
 
 		if (!sentence || say(findings, finding, sentence) < 0)
 			return -ENOMEM;

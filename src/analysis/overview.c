@@ -123,12 +123,9 @@ static int say_threads(const struct overview *overview)
 		mr_format_ns(texts[i], sums_ns[i], false);
 	}
 	return mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
-			      "No device did any work. The %s ran on CPUs for %s, waited %s "
-			      "for a CPU and %s blocked for %s.",
-			      count == 1 ? "only thread"
-					 : mr_region_print(&overview->findings->region,
-							   "%u threads together", count),
-			      texts[0], texts[1], count == 1 ? "was" : "were", texts[2]);
+			      "No device did any work. All threads together ran on CPUs for %s, "
+			      "waited %s for a CPU and were blocked for %s.",
+			      texts[0], texts[1], texts[2]);
 }
 
 /* "5.5523s": as an option takes it. */

@@ -58,6 +58,16 @@ class Crowds(LiveTest):
                     if "whole" in column:
                         self.assertEqual(sum(row[column["key"]] for row in table["rows"]), column["whole"])
 
+    def test_without_a_device(self):
+        """What the threads did, which the table of threads has one by one."""
+        trace, _ = self.record("sleep", "0.3")
+        said, _ = report(trace)
+        overview = next(finding for finding in said["findings"] if finding["id"] == "overview")
+        texts = [sentence["text"] for sentence in overview["sentences"]]
+        self.assertEqual(len(texts), 1, texts)
+        self.assertRegex(texts[0], r"^No device did any work\. All threads together ran on CPUs for [\d.]+ [mu]s, waited "
+                                   r"[\d.]+ [mun]s for a CPU and were blocked for 3\d\d ms\.$")
+
     def test_process_by_name(self):
         """Of all that have the name, the one that the program is."""
         python = os.path.realpath(sys.executable)
