@@ -335,7 +335,7 @@ static void tell_damage(const struct mr_survey *survey, struct mr_merge *merge)
 			survey->trace->damage_count == 1 ? "" : "s");
 	if (malformed)
 		fprintf(stderr,
-			"millrace: %" PRIu64 " packet%s given up at an event that cannot be: see "
+			"millrace: %" PRIu64 " packet%s left out from an invalid event on: see "
 			"'millrace info'\n",
 			malformed, malformed == 1 ? " was" : "s were");
 	uint64_t unknown = mr_merge_unknown_events(merge);

@@ -30,7 +30,7 @@ static const struct mr_example examples[] = {
 	{"millrace query .tables", "what can be asked about"},
 	{"millrace query '.schema node_executions'", "the columns of a table"},
 	{"millrace query 'select name, count(*) from device_operations group by name'",
-	 "how often each kernel ran"},
+	 "how often each GPU kernel ran"},
 	{"echo 'select * from tracks' | millrace query --format csv -", "SQL from standard input"},
 	{0},
 };

@@ -81,7 +81,7 @@ class Causes(KernelTest):
         text = run(MILLRACE, "report", self.path("trace.mill")).stdout
         self.assertRegex(text, rf"The largest causes:\n +of .*\n +idle time +{cause} ")
         said = " ".join(text.split("Why devices were idle")[1].split())
-        self.assertRegex(said, rf"^- wheel was idle [^:]+: [^;]*{words}", text)
+        self.assertRegex(said, rf"^- wheel was idle for [^:]+: [^;]*{words}", text)
 
     def test_sleep(self):
         self.check("sleep", r"thread \d+ 'live_causes'", r"thread \d+ 'live_causes' was asleep", bounds_of_blocked,

@@ -165,7 +165,7 @@ static const char *tell_deed(const struct mr_model *model, struct mr_region *reg
 	case MR_CAUSE_UNTRACED:
 		return mr_region_print(region, *what ? "untraced in %s" : "untraced", what);
 	}
-	return "doing what is not known";
+	return "doing something unknown";
 }
 
 const char *mr_chain_culprit(const struct mr_model *model, struct mr_region *region,
@@ -211,7 +211,7 @@ const char *mr_cause_noun(enum mr_cause_kind kind)
 		[MR_CAUSE_NO_MORE_WORK] = "without work",
 		[MR_CAUSE_LAUNCH] = "in launches",
 		[MR_CAUSE_CALL] = "in runtime calls",
-		[MR_CAUSE_SYNC] = "on the way back from waits",
+		[MR_CAUSE_SYNC] = "returning from waits",
 		[MR_CAUSE_CPU] = "of work on CPUs",
 		[MR_CAUSE_INTERRUPT] = "in interrupts",
 		[MR_CAUSE_THROTTLED] = "throttled",
@@ -247,7 +247,7 @@ static const char *const clauses[MR_CAUSE_COUNT] = {
 	[MR_CAUSE_NO_MORE_WORK] = "there was no more work",
 	[MR_CAUSE_LAUNCH] = "$w was launching the next operation ($c)",
 	[MR_CAUSE_CALL] = "$w was in $c",
-	[MR_CAUSE_SYNC] = "$w was on its way back from $c",
+	[MR_CAUSE_SYNC] = "$w was returning from $c",
 	[MR_CAUSE_CPU] = "$w was running[ $c]",
 	[MR_CAUSE_INTERRUPT] = "$w was interrupted by $c",
 	[MR_CAUSE_THROTTLED] = "$w had used up its group's share of the CPUs",

@@ -12,8 +12,8 @@
 
 enum {
 	EVIDENCE = 5,
-	SAID = 3,        /* shares that the sentence names */
-	TOLD_SHARE = 50, /* one part in so many of the window is worth telling of */
+	SAID = 3,         /* shares that the sentence names */
+	LEAST_SHARE = 50, /* one part in so many of the window is worth a sentence */
 };
 
 struct report {
@@ -92,7 +92,7 @@ static int say_rest(const struct report *report)
 	char rest[MR_FORMAT_BYTES];
 
 	if (last->track != MR_NO_TRACK || last->link.kind != MR_CAUSE_UNTRACED ||
-	    last->duration_ns < report->span_ns / TOLD_SHARE)
+	    last->duration_ns < report->span_ns / LEAST_SHARE)
 		return 0;
 	mr_format_ns(rest, last->duration_ns, false);
 	return mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
@@ -112,20 +112,20 @@ static int say(const struct report *report)
 	if (!levels || !shares)
 		return -ENOMEM;
 	mr_format_ns(span, report->span_ns, false);
-	int result = mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
-				    "What the end of these %s waited for, step by step: %s.", span,
-				    levels);
+	int result =
+		mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
+			       "Followed back from their end, these %s went to: %s.", span, levels);
 	if (result == 0)
 		result = mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
-					"Most of it: %s.", shares);
+					"The largest parts: %s.", shares);
 	if (result == 0)
 		result = say_rest(report);
 	if (result == 0 && report->path.uncertain)
 		result = mr_finding_say(
 			report->findings, report->finding, MR_SEVERITY_NOTE,
-			"%llu of %llu times it is not certain whether an operation "
-			"waited for its launch or for another operation: the two lie "
-			"within the error of the clocks.",
+			"In %llu of %llu cases it is uncertain whether an operation waited for its "
+			"launch or for another operation: the two lie within the error of the "
+			"clocks.",
 			(unsigned long long)report->path.uncertain,
 			(unsigned long long)report->path.decisions);
 	return result;
