@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "model/model.h"
+#include "load/load.h"
 
 static double cpu_seconds(void)
 {

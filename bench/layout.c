@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "layout/layout.h"
+#include "graph/layout/layout.h"
 #include "rounds.h"
 
 struct graph {

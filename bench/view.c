@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "load/load.h"
 #include "rounds.h"
 #include "serve/endpoints.h"
 

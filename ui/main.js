@@ -7,21 +7,21 @@
  *     └──────────────────────────────────────────────┴──────────┘
  */
 
-import {Api} from "./api.js";
-import {SliceColours} from "./colours.js";
-import {createDetails} from "./details.js";
-import {element, replaceContent} from "./dom.js";
-import {count, duration} from "./format.js";
-import * as graph from "./graph.js";
-import {Keys} from "./keys.js";
-import * as memory from "./memory.js";
-import * as overview from "./overview.js";
-import {createSearch} from "./search.js";
-import {Store, VIEWS} from "./state.js";
-import * as steps from "./steps.js";
-import * as tables from "./tables.js";
-import {createThemeButton} from "./theme.js";
-import * as timeline from "./timeline.js";
+import {createDetails} from "./details/details.js";
+import * as graph from "./graph/graph.js";
+import * as memory from "./pages/memory.js";
+import * as overview from "./pages/overview.js";
+import * as steps from "./pages/steps.js";
+import * as tables from "./pages/tables.js";
+import {Api} from "./shared/api.js";
+import {SliceColours} from "./shared/colours.js";
+import {element, replaceContent} from "./shared/dom.js";
+import {count, duration} from "./shared/format.js";
+import {Keys} from "./shared/keys.js";
+import {createSearch} from "./shared/search.js";
+import {Store, VIEWS} from "./shared/state.js";
+import {createThemeButton} from "./shared/theme.js";
+import * as timeline from "./timeline/timeline.js";
 
 /**
  * What views are made of.

@@ -10,7 +10,7 @@
 
 #include "analysis/device_time.h"
 #include "base/error.h"
-#include "model/runtime.h"
+#include "model/memory_accounts.h"
 
 static const struct mr_finding_column columns[] = {
 	{"device", "device", MR_UNIT_TEXT, 0},

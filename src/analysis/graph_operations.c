@@ -80,23 +80,21 @@ static int add_nodes(const struct mr_model *model, struct mr_findings *findings,
 static int add_types(const struct mr_model *model, struct mr_findings *findings,
 		     struct mr_finding *finding)
 {
-	const struct mr_definitions *definitions = &model->survey->definitions;
 	const struct mr_node_executions *executions = &model->node_executions;
-	mr_auto(free) uint32_t *group_of = calloc(definitions->nodes.count + 1, sizeof *group_of);
+	mr_auto(type_groups) struct mr_type_groups groups = {0};
 
-	if (!group_of)
+	if (mr_type_groups_make(model, findings, &groups) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < definitions->nodes.count; i++)
-		group_of[i] = definitions->nodes.items[i].type;
 	const struct mr_breakdown by_type = {
 		.id = "by_type",
 		.title = "By type",
 		.columns = type_columns,
 		.column_count = mr_countof(type_columns),
 		.name_count = 1,
-		.name = mr_name_string,
+		.name = mr_name_type,
+		.groups = &groups,
 		.input = {executions->table.count, executions->duration_ns, executions->self_ns,
-			  executions->node, group_of, mr_strings_count(&definitions->strings)},
+			  executions->node, groups.of_node, groups.count},
 	};
 	return mr_breakdown_add(model, findings, finding, &by_type, NULL, NULL);
 }

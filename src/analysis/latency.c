@@ -338,11 +338,11 @@ static int add_table(struct latencies *latencies, struct mr_breakdown look,
 
 static int add_tables(struct latencies *latencies)
 {
-	const struct mr_definitions *definitions = &latencies->model->survey->definitions;
-	mr_auto(free) uint32_t *type_of = calloc(definitions->nodes.count + 1, sizeof *type_of);
+	mr_auto(type_groups) struct mr_type_groups types = {0};
 	mr_auto(node_groups) struct mr_node_groups groups = {0};
 
-	if (!type_of || mr_node_groups_make(latencies->model, &groups) < 0)
+	if (mr_type_groups_make(latencies->model, latencies->findings, &types) < 0 ||
+	    mr_node_groups_make(latencies->model, &groups) < 0)
 		return -ENOMEM;
 	int result = add_table(latencies,
 			       (struct mr_breakdown){.id = "by_node",
@@ -353,8 +353,6 @@ static int add_tables(struct latencies *latencies)
 						     .name = mr_name_node,
 						     .groups = &groups},
 			       groups.of_node, mr_node_groups_count(&groups), true);
-	for (size_t i = 0; i < definitions->nodes.count; i++)
-		type_of[i] = definitions->nodes.items[i].type;
 	if (result == 0)
 		result = add_table(latencies,
 				   (struct mr_breakdown){.id = "by_type",
@@ -362,8 +360,9 @@ static int add_tables(struct latencies *latencies)
 							 .columns = type_columns,
 							 .column_count = mr_countof(type_columns),
 							 .name_count = 1,
-							 .name = mr_name_string},
-				   type_of, mr_strings_count(&definitions->strings), false);
+							 .name = mr_name_type,
+							 .groups = &types},
+				   types.of_node, types.count, false);
 	return result;
 }
 

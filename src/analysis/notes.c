@@ -59,7 +59,7 @@ static int say_missing_hooks(const struct mr_survey *survey, struct mr_findings 
 {
 	for (size_t i = 0; i < survey->hooks_missing.count; i++) {
 		const char *sentence =
-			mr_region_print(&findings->region, "millrace could not use %s.",
+			mr_region_print(&findings->region, "millrace could not hook %s.",
 					mr_survey_text(survey, survey->hooks_missing.items[i]));
 
 		if (!sentence || say(findings, finding, sentence) < 0)

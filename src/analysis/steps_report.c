@@ -11,7 +11,6 @@
 #include "analysis/finding/breakdown.h"
 #include "analysis/steps.h"
 #include "base/error.h"
-#include "model/dataflow.h"
 
 enum {
 	NAMED = 3 /* so many functions are named */
@@ -256,11 +255,10 @@ static int say_inference(const struct study *study)
 /* A framework may mark steps only while a profiler of its own looks. */
 static int say_marked(const struct study *study)
 {
-	struct mr_calls_marked calls;
-	int result = mr_dataflow_count_calls(mr_model_whole(study->model), &calls);
+	const struct mr_calls_marked calls = mr_model_whole(study->model)->calls_marked;
 
-	if (result < 0 || calls.outside <= calls.count - calls.outside)
-		return result;
+	if (calls.outside <= calls.count - calls.outside)
+		return 0;
 	return mr_finding_say(
 		study->findings, study->finding, MR_SEVERITY_NOTE,
 		"The program marks only some of its steps: %u of %u calls of the function that "

@@ -10,7 +10,7 @@
 #include "cmd/progress_line.h"
 
 enum {
-	NAMED = 8 /* so many of what there is an error names */
+	NAMED = 8 /* an error lists at most this many alternatives */
 };
 
 /* ---- processes ------------------------------------------------------------------------------------ */
@@ -171,7 +171,7 @@ static int compare_steps(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* "1 to 5, 7, 9 to 12": the numbers that there are. */
+/* "1 to 5, 7, 9 to 12": the existing step numbers. */
 static void print_numbers(FILE *file, const struct mr_step *steps, size_t count)
 {
 	size_t named = 0;
@@ -197,7 +197,8 @@ static int fail_step(struct mr_step_list *list, uint64_t number)
 
 	if (count == 0)
 		return mr_fail(ENOENT,
-			       "no step %" PRIu64 ": none is marked, and none can be inferred",
+			       "no step %" PRIu64
+			       ": the program marks no steps, and none can be inferred",
 			       number);
 	FILE *file = open_memstream(&numbers, &length);
 	if (!file)
@@ -210,7 +211,7 @@ static int fail_step(struct mr_step_list *list, uint64_t number)
 	return result;
 }
 
-/* From when the first thread began it until the last has ended it. */
+/* From when the first thread begins the step until the last has ended it. */
 static int find_step(struct mr_step_list *list, uint64_t number, struct mr_window *ret_window)
 {
 	struct mr_window window = {INT64_MAX, INT64_MIN};
@@ -223,9 +224,8 @@ static int find_step(struct mr_step_list *list, uint64_t number, struct mr_windo
 			continue;
 		if (step->track == last_track)
 			return mr_fail(EINVAL,
-				       "there are several steps %" PRIu64
-				       ": choose one with --from "
-				       "and --to",
+				       "several steps have the number %" PRIu64 ": choose one with "
+				       "--from and --to",
 				       number);
 		last_track = step->track;
 		window.first_ns = mr_min(window.first_ns, step->start_ns);
@@ -250,7 +250,7 @@ static int choose_time(const struct mr_model *model, const struct mr_part_option
 		char span[MR_FORMAT_BYTES];
 
 		mr_format_ns(span, (int64_t)span_ns, false);
-		return mr_fail(EINVAL, "--from lies behind the trace, which ends after %s", span);
+		return mr_fail(EINVAL, "--from is after the end of the trace, at %s", span);
 	}
 	if (options->to_ns < span_ns)
 		window->last_ns = model->survey->first_ns + (int64_t)options->to_ns;
@@ -290,7 +290,7 @@ int mr_part_find(const struct mr_model *model, const struct mr_part_options *opt
 		      options->to_ns != MR_NOT_GIVEN;
 	struct mr_part part = {.window = whole};
 
-	/* There is nothing to be said of what nobody wanted to be recorded. */
+	/* The report covers only the time that the user asked to record. */
 	if (!is_cut && recorded.first_ns < recorded.last_ns)
 		part.window = recorded;
 	if (!is_cut && !options->process && part.window.first_ns == whole.first_ns &&
@@ -302,7 +302,7 @@ int mr_part_find(const struct mr_model *model, const struct mr_part_options *opt
 	int result = chosen ? choose(model, options, chosen, &part) : -ENOMEM;
 	if (result == 0)
 		result = mr_model_cut(model, &part, ret_cut);
-	return result == -ENOMEM ? mr_fail_errno(ENOMEM, "cut the trace") : result;
+	return result == -ENOMEM ? mr_fail_errno(ENOMEM, "select a part of the trace") : result;
 }
 
 /* Of the processes that are looked at, which are one pid, the one that was recorded longest. */

@@ -92,7 +92,11 @@ static int add_graph(struct mr_definitions *definitions, uint32_t process,
 static int add_node(struct mr_definitions *definitions, uint32_t process,
 		    const struct mr_event_def_node *def)
 {
-	struct mr_node node = {def->graph, def->name, def->type, def->device, process};
+	struct mr_node node = {.graph = def->graph,
+			       .name = def->name,
+			       .type = def->type,
+			       .device = def->device,
+			       .process = process};
 
 	if (note(definitions, process, MR_ID_node, def->id, definitions->nodes.count) < 0)
 		return -ENOMEM;

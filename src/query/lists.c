@@ -42,6 +42,7 @@ static const struct mr_column_desc columns_of_graphs[] = {
 static const struct mr_column_desc columns_of_nodes[] = {
 	MEMBER(mr_node, string, name, "that the program gave"),
 	MEMBER(mr_node, string, type, "what kind of operation it is"),
+	MEMBER(mr_node, string, family, "the operation that the type is a form of: MatMul of _MklMatMul; mostly the type"),
 	MEMBER(mr_node, graph, graph, "that it is a node of"),
 	MEMBER(mr_node, device, device, "where it is placed"),
 	MEMBER(mr_node, process, process, "that defined it"),

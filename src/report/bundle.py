@@ -6,14 +6,14 @@ C source of mr_assets[] (assets.h).
     bundle.py UI DEPFILE OUTPUT
 
     ui/index.html, ui/icon.svg               as they are
-    ui/main.js and the modules it needs   ─► viewer.js      ui/*.css             ─► viewer.css
-    ui/report.js and the modules it needs ─► report.js      style.css, pages.css ─► report.css
+    ui/main.js and the modules it needs   ─► viewer.js      all style sheets                  ─► viewer.css
+    ui/report.js and the modules it needs ─► report.js      those of ui/shared and ui/pages   ─► report.css
 
 Modules are fetched one by one, and a browser takes longer to fetch sixty than to draw what they draw. In a bundle each
 is a function, called once, after those that it needs; what it exports is what the function returns:
 
-    import {element} from "./dom.js";          const module_links_js = (() => {
-    export function createLinks() { … }   ─►   const {element} = module_dom_js;
+    import {element} from "./dom.js";          const module_shared_links_js = (() => {
+    export function createLinks() { … }   ─►   const {element} = module_shared_dom_js;
                                                function createLinks() { … }
                                                return {createLinks};
                                                })();
@@ -31,8 +31,9 @@ import sys
 
 SCRIPTS = {"viewer.js": "main.js", "report.js": "report.js"}
 SHEETS = {
-    "viewer.css": ["style.css", "details.css", "timeline.css", "graph.css", "pages.css"],
-    "report.css": ["style.css", "pages.css"],
+    "viewer.css": ["shared/style.css", "details/details.css", "timeline/timeline.css", "graph/graph.css",
+                   "pages/pages.css"],
+    "report.css": ["shared/style.css", "pages/pages.css"],
 }
 PLAIN = ["index.html", "icon.svg"]
 TYPES = {

@@ -9,9 +9,9 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "serve/labels.h"
 #include "serve/parameters.h"
-#include "serve/row.h"
+#include "timeline/labels.h"
+#include "timeline/row.h"
 
 enum {
 	RESULTS = 50,

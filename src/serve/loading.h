@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#include "serve/view.h"
+#include "timeline/view.h"
 
 struct mr_loading;
 

@@ -9,10 +9,10 @@
 #include "analysis/finding/tally.h"
 #include "base/error.h"
 #include "base/sort.h"
-#include "serve/labels.h"
 #include "serve/parameters.h"
-#include "serve/row.h"
-#include "serve/totals.h"
+#include "timeline/labels.h"
+#include "timeline/row.h"
+#include "timeline/totals.h"
 
 enum {
 	EXECUTIONS = 2000, /* listed */

@@ -7,9 +7,9 @@
 #include "analysis/cause/idle_gaps.h"
 #include "base/error.h"
 #include "base/sort.h"
-#include "serve/labels.h"
 #include "serve/parameters.h"
-#include "serve/row.h"
+#include "timeline/labels.h"
+#include "timeline/row.h"
 
 static void write_head(const struct mr_row *row, struct mr_json *json, const char *place)
 {

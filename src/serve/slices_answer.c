@@ -19,8 +19,8 @@
 
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "serve/labels.h"
 #include "serve/viewport.h"
+#include "timeline/labels.h"
 
 #define MAGIC 0x3156524du
 

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "report/report.h"
-#include "serve/trace_words.h"
+#include "timeline/words.h"
 
 enum {
 	ID_BYTES = 32

@@ -23,25 +23,21 @@ import time
 import unittest
 import urllib.request
 
+import harness
+
 SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 MILLRACE = os.environ["MILLRACE"]
-SKIPPED = 77
 PATIENCE_MS = 60_000  # with a busy machine
-
-
-def skip(reason):
-    print(f"skipped: {reason}", flush=True)
-    sys.exit(SKIPPED)
 
 
 def enter_environment():
     """Goes on with the Python that has playwright."""
     found = subprocess.run([SOURCE / "tools/browser"], capture_output=True, text=True, check=False)
     if found.returncode != 0:
-        skip(found.stderr.strip())
+        harness.skip(found.stderr.strip())
     if not shutil.which("chromium"):
-        skip("there is no chromium: run tools/setup browser")
+        harness.skip("there is no chromium: run tools/setup browser")
     folder = found.stdout.strip()
     if not sys.prefix.startswith(folder):
         python = os.path.join(folder, "bin/python")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how soon the page answers
 """What the page asks for is what it shows: lanes in sight, first rows of tables, the others of the table that is looked
 at. And when an answer does not come, it says so and asks again."""
 
@@ -7,10 +8,10 @@ import csv
 import io
 import json
 import re
-import unittest
 import urllib.parse
 
 import browser
+import harness
 
 FUNCTIONS = 12_000
 SHOWN_LANES = 6
@@ -162,4 +163,4 @@ class Amounts(browser.ViewerTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

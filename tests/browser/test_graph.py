@@ -5,10 +5,10 @@
 import json
 import re
 import subprocess
-import unittest
 import urllib.request
 
 import browser
+import harness
 
 
 def graph_of(url, **parameters):
@@ -235,4 +235,4 @@ class Graph(browser.ViewerTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.main()

@@ -6,9 +6,9 @@ call to its file and back."""
 import json
 import re
 import subprocess
-import unittest
 
 import browser
+import harness
 from browser import duration
 
 SEED = 7
@@ -123,4 +123,4 @@ class Files(browser.ViewerTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

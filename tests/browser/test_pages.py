@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: the times that it compares are those of one trace
 """Overview, tables, steps and memory in the viewer, and the HTML report, against what the simulator knows to be true
 and what SQL says about the same trace."""
 
@@ -8,9 +9,9 @@ import io
 import json
 import re
 import subprocess
-import unittest
 
 import browser
+import harness
 from browser import duration
 
 SEED = 7
@@ -443,4 +444,4 @@ class HtmlReport(browser.ViewerTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.main()

@@ -3,9 +3,9 @@
 """The frame of the viewer: tabs, search, keys, the state in the URL, light and dark."""
 
 import re
-import unittest
 
 import browser
+import harness
 
 VIEWS = ["Overview", "Timeline", "Graph", "Memory", "Tables", "Steps"]
 
@@ -144,4 +144,4 @@ class Shell(browser.ViewerTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.main()

@@ -5,10 +5,10 @@
 import json
 import re
 import subprocess
-import unittest
 import urllib.parse
 
 import browser
+import harness
 
 SEED = 7
 # A line of pixels of a lane, near its upper edge, where there is no text.
@@ -434,4 +434,4 @@ class Timeline(browser.ViewerTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -17,6 +17,8 @@ import sys
 import tempfile
 import unittest
 
+import harness
+
 HERE = pathlib.Path(__file__).parent
 MILLRACE = os.environ["MILLRACE"]
 BLESS = "--bless" in sys.argv
@@ -67,7 +69,7 @@ class Golden(unittest.TestCase):
         result = subprocess.run([MILLRACE, "info"], cwd=HERE / "expected", capture_output=True,
                                 text=True, timeout=60)
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(result.stderr, "millrace: no trace here: record one with: "
+        self.assertEqual(result.stderr, "millrace: no trace in this folder: record one with: "
                                         "millrace record -- PROGRAM\n")
 
     def test_not_a_trace(self):
@@ -139,4 +141,4 @@ class Golden(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[argument for argument in sys.argv if argument != "--bless"])
+    harness.main(argv=[argument for argument in sys.argv if argument != "--bless"])

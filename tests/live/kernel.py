@@ -8,9 +8,9 @@ import os
 import platform
 import re
 import shutil
-import sys
 
-from support import SKIPPED, LiveTest, manifest, program, run
+import harness
+from support import LiveTest, manifest, program, run
 
 RECORDER = 1
 ATTEMPTS = 8
@@ -44,8 +44,7 @@ def why_not():
 def skip_unless_possible():
     reason = why_not()
     if reason:
-        print(f"skipped: {reason}")
-        sys.exit(SKIPPED)
+        harness.skip(reason)
 
 
 def parse_truth(text, what):
@@ -225,7 +224,7 @@ class KernelTest(LiveTest):
     def record_whole(self, *command, **keywords):
         """The same, again if need be, until the kernel has told of every switch and waking. Some
         kernels are silent for a while now and then, and perf, too, then sees nothing."""
-        for _ in range(ATTEMPTS):
+        for _ in harness.attempts(ATTEMPTS):
             result = self.record_kernel(*command, **keywords)
             if not result.events.has_holes():
                 return result

@@ -3,11 +3,10 @@
 
 import os
 import re
-import sys
-import unittest
 from collections import namedtuple
 
-from support import BUILD, SKIPPED, LiveTest, dump, program, run
+import harness
+from support import BUILD, LiveTest, dump, program, run
 
 CALLS = {"runtime_call", "runtime_call_on", "runtime_launch", "runtime_launch_kernel"}
 LAUNCHES = {"runtime_launch", "runtime_launch_kernel"}
@@ -60,20 +59,17 @@ def kernels_of(events, name):
 def skip_without_opencl():
     """Ends the test program where there is no OpenCL to trace."""
     if os.environ.get("SANITIZED"):
-        print("skipped: a sanitized library cannot be a layer of other programs")
-        sys.exit(SKIPPED)
+        harness.skip("a sanitized library cannot be a layer of other programs")
     if not os.path.exists(program("opencl_objects")):
-        print("skipped: the OpenCL headers and loader were not there when the tests were built")
-        sys.exit(SKIPPED)
+        harness.skip("the OpenCL headers and loader were not there when the tests were built")
     result = run(program("opencl_dlopen"))
     if "clFinish = 0" not in result.stdout:
-        print("skipped: no OpenCL device (package pocl-opencl-icd)")
-        sys.exit(SKIPPED)
+        harness.skip("no OpenCL device (package pocl-opencl-icd)")
 
 
 def main():
     skip_without_opencl()
-    unittest.main()
+    harness.main()
 
 
 class OpenclTest(LiveTest):

@@ -17,7 +17,6 @@ import unittest
 
 MILLRACE = os.environ["MILLRACE"]
 BUILD = os.environ["BUILD_DIR"]
-SKIPPED = 77
 PR_SET_CHILD_SUBREAPER = 36
 
 CLONE_NEWNS = 0x00020000

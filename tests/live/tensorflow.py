@@ -5,36 +5,32 @@ import os
 import subprocess
 import sys
 
-from support import BUILD, SKIPPED
+import harness
+from support import BUILD
 
 SOURCE = os.environ["SOURCE_DIR"]
 SOFT = os.path.join(BUILD, "soft", "millrace_soft.so")
 # The version that the software GPU is made for, and one that is far from it.
 MAIN, SECOND = "2.18.1", "2.21.0"
 # For programs whose threads shall have told everything before they end.
-SETTLED = {"PYTHONPATH": os.path.join(SOURCE, "tests", "live", "programs", "settled")}
-
-
-def skip(why):
-    """Ends the test program."""
-    print(f"skipped: {why}")
-    sys.exit(SKIPPED)
+SETTLED = {"PYTHONPATH": os.pathsep.join([os.path.join(SOURCE, "tests", "live", "programs", "settled"),
+                                         os.path.join(SOURCE, "tests")])}
 
 
 def python_of(version):
     """The Python that has this TensorFlow; the test program ends where there is none."""
     found = subprocess.run([os.path.join(SOURCE, "tools/tensorflow"), version], capture_output=True, text=True)
     if found.returncode != 0:
-        skip(found.stderr.strip().removeprefix("tools/tensorflow: "))
+        harness.skip(found.stderr.strip().removeprefix("tools/tensorflow: "))
     return os.path.join(found.stdout.strip(), "bin", "python")
 
 
 def soft_gpu(devices=1, **changes):
     """An environment in which TensorFlow has the software GPU, and says only what is wrong."""
     if os.environ.get("SANITIZED"):
-        skip("a sanitized library cannot be loaded into Python")
+        harness.skip("a sanitized library cannot be loaded into Python")
     if not os.path.exists(SOFT):
-        skip("the software GPU was not built: TensorFlow or OpenCL was missing")
+        harness.skip("the software GPU was not built: TensorFlow or OpenCL was missing")
     return {**os.environ,
             "TF_PLUGGABLE_DEVICE_LIBRARY_PATH": SOFT,
             "MILLRACE_SOFT_DEVICES": str(devices),

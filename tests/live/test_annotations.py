@@ -8,10 +8,10 @@ import pathlib
 import shutil
 import statistics
 import subprocess
-import sys
 import unittest
 
-from support import BUILD, MILLRACE, SKIPPED, LiveTest, count, dump, program, run
+import harness
+from support import BUILD, MILLRACE, LiveTest, count, dump, program, run
 
 SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
 PIPELINE = os.path.join(BUILD, "examples", "pipeline")
@@ -177,6 +177,5 @@ class Devices(LiveTest):
 
 if __name__ == "__main__":
     if not os.path.exists(PIPELINE):
-        print("the examples are not built")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip("the examples are not built")
+    harness.main()

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: it measures again where record could not keep up
 """babeltrace2 reads every kind of trace that millrace writes, and sees exactly what millrace sees."""
 
 import os
 import shutil
 import signal
 import subprocess
-import sys
-import unittest
 
-from support import (BUILD, MILLRACE, SKIPPED, LiveTest, count, dump, has_made, info, manifest, program, read_counters,
+import harness
+from support import (BUILD, MILLRACE, LiveTest, count, dump, has_made, info, manifest, program, read_counters,
                      run, wait_until)
 
 ROUNDS = 1000  # of each thread, until there is enough to look at
@@ -27,7 +27,7 @@ class Babeltrace(LiveTest):
                     if name.startswith("stream-")])
 
     def test_2000_threads(self):
-        for _ in range(ATTEMPTS):  # on a busy machine record may not keep up, and says so
+        for _ in harness.attempts(ATTEMPTS):  # on a busy machine record may not keep up, and says so
             result = self.record(program("many"), "threads", "2000", "10")
             self.assertEqual(result.returncode, 0, result.stderr)
             lost = manifest(result.trace)["losses"]["events"]
@@ -106,6 +106,5 @@ class Babeltrace(LiveTest):
 
 if __name__ == "__main__":
     if not shutil.which("babeltrace2"):
-        print("skipped: babeltrace2 is not installed")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip("babeltrace2 is not installed")
+    harness.main()

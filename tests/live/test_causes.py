@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it compares what took how long with what the program measured
 """Why a device was idle, in truth: a program described by millrace.h keeps its device idle for a reason that it knows,
 step by step. The report must name that reason first, with the right culprit, in its table, in its words and on the
 critical path, and its time must be what the kernel's own accounting of the thread says."""
@@ -9,12 +10,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import unittest
 
+import harness
 from kernel import (ATTEMPTS, WANTS_CPU, KernelTest, bounds_of_blocked, bounds_of_delay, bounds_of_running, is_within,
                     parse_truth, skip_unless_possible)
-from support import MILLRACE, SKIPPED, program, run
+from support import MILLRACE, program, run
 
 STEPS = 30
 SHARE = 0.05
@@ -68,7 +68,7 @@ class Causes(KernelTest):
 
     def check(self, cause, culprit, words, bounds_of, *arguments, on_path=None, on_path_most=""):
         """Again, if the machine is too busy to tell."""
-        for _ in range(ATTEMPTS):
+        for _ in harness.attempts(ATTEMPTS):
             measured = self.measure(*arguments)
             complaint = self.complaint(cause, culprit, on_path or f"{cause}: ", on_path_most, bounds_of, measured)
             if not complaint:
@@ -117,6 +117,5 @@ class Causes(KernelTest):
 if __name__ == "__main__":
     skip_unless_possible()
     if os.environ.get("SANITIZED"):
-        print("skipped: a sanitized library cannot be preloaded")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip("a sanitized library cannot be preloaded")
+    harness.main()

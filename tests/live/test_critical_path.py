@@ -14,10 +14,10 @@ import itertools
 import json
 import os
 import pathlib
-import sys
 import unittest
 
-from support import MILLRACE, SKIPPED, run
+import harness
+from support import MILLRACE, run
 
 TRACES = pathlib.Path(os.environ.get(
     "MILLRACE_TRACES", pathlib.Path(os.environ["SOURCE_DIR"]).parent / "shared" / "traces"))
@@ -223,6 +223,5 @@ class CriticalPaths(unittest.TestCase):
 
 if __name__ == "__main__":
     if not TRACES.is_dir():
-        print(f"skipped: the real traces are not in {TRACES}")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip(f"the real traces are not in {TRACES}")
+    harness.main()

@@ -7,8 +7,8 @@ import json
 import os
 import re
 import sys
-import unittest
 
+import harness
 from kernel import skip_unless_possible
 from support import MILLRACE, LiveTest, run
 
@@ -95,4 +95,4 @@ class Crowds(LiveTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

@@ -3,8 +3,8 @@
 
 import os
 import subprocess
-import unittest
 
+import harness
 import tensorflow
 from support import BUILD, LiveTest, run
 
@@ -51,4 +51,4 @@ class Demo(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -9,8 +9,8 @@ behind. In the library inside the program: the program does not notice.
 import concurrent.futures
 import os
 import shutil
-import unittest
 
+import harness
 from support import MILLRACE, LiveTest, manifest, preload, program, run
 
 DENSE_CALLS = 60  # those after them are tried less and less densely
@@ -109,4 +109,4 @@ class Faults(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: it measures again where record could not keep up
 """Programs that do the things that break tracers.
 
 Each runs alone and under `millrace record`: output and exit status must be the same, and the trace must
@@ -17,7 +18,8 @@ import sys
 import tempfile
 import unittest
 
-from support import MILLRACE, SKIPPED, LiveTest, count, dump, manifest, run
+import harness
+from support import MILLRACE, LiveTest, count, dump, manifest, run
 
 SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
 PROGRAMS = pathlib.Path(tempfile.mkdtemp(prefix="millrace-hostile-"))
@@ -74,7 +76,7 @@ class Hostile(LiveTest):
 
     def check(self, *command, may_lose=False, **keywords):
         """... and compares the number of events; returns them."""
-        for _ in range(ATTEMPTS):
+        for _ in harness.attempts(ATTEMPTS):
             output = self.run_both(*command, **keywords)
             lost = lost_events(self.trace)
             emitted = sum(int(number) for number in re.findall(r"^emitted (\d+)$", output, re.M))
@@ -310,6 +312,5 @@ class Hostile(LiveTest):
 
 if __name__ == "__main__":
     if os.environ.get("SANITIZED"):
-        print("a library built with a sanitizer cannot be preloaded")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip("a library built with a sanitizer cannot be preloaded")
+    harness.main()

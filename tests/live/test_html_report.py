@@ -10,6 +10,7 @@ import stat
 import tempfile
 import unittest
 
+import harness
 from support import BUILD, MILLRACE, run
 
 ROWS = 500  # of a table in a page
@@ -170,11 +171,11 @@ class HtmlReport(unittest.TestCase):
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
 
     def test_refusals(self):
-        self.assertIn("exclude each other", self.report("--html", "-", "--json", self.trace, status=2))
+        self.assertIn("cannot be combined", self.report("--html", "-", "--json", self.trace, status=2))
         self.assertIn("No such file or directory",
                       self.report("--html", self.folder / "no/report.html", self.trace, status=1))
         self.assertIn("cannot open", self.report("--html", "-", self.folder / "no.mill", status=1))
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.main()

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it compares what took how long with what the program measured
 """Programs that keep a device idle for a reason they know. The report must name it first, with the right
 culprit, and its time must be what the kernel's own accounting of the thread says."""
 
 import json
 import shutil
-import unittest
 
+import harness
 from kernel import (ATTEMPTS, WANTS_CPU, KernelTest, bounds_of_blocked, bounds_of_running, is_within, parse_truth,
                     skip_unless_possible)
 from opencl import skip_without_opencl
@@ -33,7 +34,7 @@ class Causes(KernelTest):
     def check(self, cause, culprit, bounds_of, *arguments):
         """The largest cause, unless others who had the CPU are that; and the time that the thread itself lost.
         Again, if the machine is too busy to tell."""
-        for _ in range(ATTEMPTS):
+        for _ in harness.attempts(ATTEMPTS):
             causes, chains, truth = self.idle(*arguments)
             firsts = [(chain.split(" > ")[0], ns) for chain, ns in chains]
             found = sum(ns for link, ns in firsts if link.startswith(cause) and culprit in link)
@@ -67,4 +68,4 @@ class Causes(KernelTest):
 if __name__ == "__main__":
     skip_unless_possible()
     skip_without_opencl()
-    unittest.main()
+    harness.main()

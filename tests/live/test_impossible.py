@@ -7,6 +7,7 @@ import json
 import os
 import unittest
 
+import harness
 from support import MILLRACE, run
 from test_import import complete, events, kernel, written
 
@@ -113,4 +114,4 @@ class Impossible(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import unittest
 
+import harness
 from support import MILLRACE, LiveTest, program, run
 
 ROUNDS = 80000  # of two threads, three events each: enough to be worth an index
@@ -98,4 +99,4 @@ class Index(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+import harness
+
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 ROOT = pathlib.Path(os.environ["SOURCE_DIR"])
 
@@ -58,4 +60,4 @@ class Install(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

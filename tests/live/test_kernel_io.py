@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it compares what took how long with what the program measured
 """Disk, faults, io_uring, network, signals, moves: against what programs know of themselves."""
 
 import json
 import os
 import unittest
 
+import harness
 from kernel import KernelTest, parse_truth, skip_unless_possible
 from support import MILLRACE, dump, run
 
@@ -182,4 +184,4 @@ class Files(KernelTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

@@ -6,8 +6,8 @@ import os
 import signal
 import struct
 import subprocess
-import unittest
 
+import harness
 from kernel import KernelTest, bpf_program_exists, bpf_programs_of, parse_truth, skip_unless_possible
 from support import MILLRACE, info, manifest, program, wait_until
 
@@ -63,4 +63,4 @@ class Losses(KernelTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it compares time on a CPU with the kernel's own account
 """The kernel level and privilege: what is permitted is used, nothing more is kept, the program gets none of
 it, and where nothing is permitted the program runs and the trace says why."""
 
@@ -10,12 +11,12 @@ import pwd
 import re
 import shutil
 import subprocess
-import sys
 import unittest
 
+import harness
 from kernel import ATTEMPTS, why_not
 from privilege import IS_ROOT, NOBODY, SECCOMP_NUMBERS, PrivilegeTest, refuse, without_privilege
-from support import SKIPPED, count, dump, info, manifest, program, run
+from support import count, dump, info, manifest, program, run
 
 NO_SUCH_USER = 54321
 PYTHON = "/usr/bin/python3"  # which everybody may execute
@@ -270,7 +271,7 @@ class Unprivileged(PrivilegeTest):
 
     def test_life(self):
         """Every task is born and ends, under its name, and sleeps as often as it did."""
-        for attempt in reversed(range(ATTEMPTS)):  # until the kernel has told of every switch
+        for left in harness.attempts(ATTEMPTS):  # until the kernel has told of every switch
             result = self.record_plainly(PYTHON, "-c", FAMILY)
             self.assertEqual(result.returncode, 0, result.stderr)
             pid, *others = [int(line) for line in result.stdout.split()]
@@ -279,7 +280,7 @@ class Unprivileged(PrivilegeTest):
                       for name in ("fork", "exec", "exit", "switch", "task_name")}
             left = sum(switch["previous_tid"] == others[3] and switch["reason"] != "preempted"
                        for switch in fields["switch"])
-            if left >= 20 or attempt == 0:
+            if left >= 20 or left == 0:
                 break
             shutil.rmtree(self.trace)
         self.assertGreaterEqual(left, 20)
@@ -295,14 +296,14 @@ class Unprivileged(PrivilegeTest):
 
     def test_on_cpu(self):
         """What lies between a switch in and the next switch out is the time on a CPU."""
-        for attempt in reversed(range(ATTEMPTS)):
+        for left in harness.attempts(ATTEMPTS):
             result = self.record_plainly(PYTHON, "-c", WORKER)
             tid, start, end, on_cpu, ran = [int(word) for word in result.stdout.split()]
             total, times = on_cpu_in(dump(self.trace), tid, start, end) or (0, 0)
             # Perf's clock begins a little after each switch, and the two are read one after the other.
             allowed = on_cpu * 0.01 + 100_000 + 10_000 * times
             # Until the kernel has told of every switch, and no CPU was taken away between two clocks.
-            if times and abs(total - on_cpu) <= allowed or attempt == 0:
+            if times and abs(total - on_cpu) <= allowed or left == 0:
                 break
             shutil.rmtree(self.trace)
         self.assertGreaterEqual(times, 20)
@@ -382,6 +383,5 @@ class Refused(PrivilegeTest):
 
 if __name__ == "__main__":
     if os.environ.get("SANITIZED"):
-        print("a library built with a sanitizer cannot be preloaded")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip("a library built with a sanitizer cannot be preloaded")
+    harness.main()

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: the times that it compares are those of one trace
 """What the report says of the kernel level, against sums over the events that babeltrace2 read."""
 
 import collections
 import json
 import re
-import unittest
 
+import harness
 from kernel import BLOCKED, KernelTest, parse_truth, skip_unless_possible
 from support import MILLRACE, run
 
@@ -119,4 +120,4 @@ class Report(KernelTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

@@ -6,12 +6,12 @@ program keeps what is its own, and nothing stays in the kernel."""
 import os
 import signal
 import subprocess
-import sys
 import unittest
 
+import harness
 from kernel import bpf_program_exists, bpf_programs_of, why_not
 from privilege import PrivilegeTest
-from support import SKIPPED, count, dump, info, manifest, program, run, wait_until
+from support import count, dump, info, manifest, program, run, wait_until
 
 
 @unittest.skipIf(why_not(), why_not())
@@ -121,6 +121,5 @@ class Session(PrivilegeTest):
 
 if __name__ == "__main__":
     if os.environ.get("SANITIZED"):
-        print("a library built with a sanitizer cannot be preloaded")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip("a library built with a sanitizer cannot be preloaded")
+    harness.main()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it compares times of threads with the kernel's own accounts
 """What threads did with their time: against the kernel's own accounts, and in the report."""
 
 import contextlib
@@ -7,8 +8,8 @@ import json
 import os
 import shutil
 import subprocess
-import unittest
 
+import harness
 from kernel import ATTEMPTS, BLOCKED, KernelTest, parse_truth, skip_unless_possible
 from support import MILLRACE, program, run, wait_until
 
@@ -45,12 +46,12 @@ class States(KernelTest):
         Schedstat leaves out what a hypervisor took of a CPU, so run time there may be less, never more. A thread
         counts there as ready when it is put into a queue, which the CPU it was woken for may do late. Times are looked
         at again, as a CPU may be taken away just between the kernel's account of a switch and what it tells of it."""
-        for attempt in reversed(range(ATTEMPTS)):
+        for left in harness.attempts(ATTEMPTS):
             result = self.record_whole("work", "threads", "600")
             truth = parse_truth(result.stdout, "thread")
             self.assertEqual(len(truth), 4)
             complaints = [text for said in truth for text in self.check_account(result.events, said)]
-            if not complaints or attempt == 0:
+            if not complaints or left == 0:
                 break
             shutil.rmtree(result.trace)
         self.assertEqual(complaints, [])
@@ -96,7 +97,7 @@ class States(KernelTest):
         burner = self.path("burner")
         shutil.copy(program("kernel_work"), burner)
         with running([burner, "burn", "600000"], cpu=0) as intruder:
-            for attempt in reversed(range(ATTEMPTS)):
+            for left in harness.attempts(ATTEMPTS):
                 result = self.record_kernel("/usr/bin/taskset", "-c", "0", program("kernel_work"), "burn", "100")
                 events, (said,) = result.events, parse_truth(result.stdout, "burnt")
                 taken = self.time_taken(events, said["tid"], cpu=0)
@@ -104,7 +105,7 @@ class States(KernelTest):
                 is_told = taken.get(intruder, 0) == most
                 if os.getloadavg()[0] >= os.cpu_count():  # others are busy, too
                     is_told = taken.get(intruder, 0) > most // 4
-                if is_told or attempt == 0:
+                if is_told or left == 0:
                     break
                 shutil.rmtree(result.trace)  # they have just become so
         self.assertTrue(is_told, (taken, intruder))
@@ -156,4 +157,4 @@ class States(KernelTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

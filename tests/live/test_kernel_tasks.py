@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: it measures again where the kernel was silent
 """Every task of a storm of threads, processes and namespaces is followed. Each told of itself."""
 
 import collections
 import os
 import shutil
-import unittest
 
+import harness
 from kernel import ATTEMPTS, KernelTest, parse_truth, skip_unless_possible
 
 COUNT = 60
@@ -14,7 +15,7 @@ COUNT = 60
 
 class Tasks(KernelTest):
     def test_storm(self):
-        for _ in range(ATTEMPTS):  # some kernels are silent about switches for a while now and then
+        for _ in harness.attempts(ATTEMPTS):  # some kernels are silent about switches for a while now and then
             said = self.path("said")
             result = self.record_kernel("storm", said, str(COUNT))
             self.events = result.events
@@ -88,4 +89,4 @@ class Tasks(KernelTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

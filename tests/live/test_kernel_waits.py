@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how late threads wake
 """A thread blocks in each of many ways; the program says when, in what, and who woke it."""
 
 import collections
 import re
-import unittest
 
+import harness
 from kernel import KernelTest, is_within, parse_truth, skip_unless_possible
 
 ROUNDS = 5
@@ -126,4 +127,4 @@ class Waits(KernelTest):
 
 if __name__ == "__main__":
     skip_unless_possible()
-    unittest.main()
+    harness.main()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how soon a program goes on
 """SIGKILL at random moments, of the program and of `record`.
 
 `load` raises counters in a shared file after each event; whatever they say was committed must be read
@@ -13,8 +14,8 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 
+import harness
 from support import MILLRACE, LiveTest, dump, info, manifest, program, read_counters, run, wait_until
 
 KILLS = int(os.environ.get("KILLS", "200"))
@@ -151,4 +152,4 @@ class Hanging(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

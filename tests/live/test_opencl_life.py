@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how far a program may be ahead of its device
 """OpenCL programs that are loaded, forked, left and killed in all ways: they behave as without millrace, and
 what the device had done is in the trace."""
 
@@ -8,6 +9,7 @@ import re
 import shutil
 import unittest
 
+import harness
 import opencl
 from opencl import (LAUNCHES, OPTIONS, OpenclTest, by_correlation, calls_of, function_of, kernels_of, layer,
                     operations_of, said_by)
@@ -214,7 +216,7 @@ class Many(OpenclTest):
         has to remember depends on how far the program is ahead of its threads, which a busy machine decides: again,
         if that was more."""
         command = [program("opencl_many"), situation, str(kernels)]
-        for _ in range(ATTEMPTS):
+        for _ in harness.attempts(ATTEMPTS):
             alone = run(*command, timeout=400)
             recorded = self.record(*command, options=OPTIONS, name=situation, timeout=400)
             self.assertEqual((alone.returncode, recorded.returncode), (0, 0), recorded.stderr)

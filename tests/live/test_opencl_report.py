@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: the times that it compares are those of one trace
 """The report on a program that knows its own schedule, and on programs whose operations never end."""
 
 import collections

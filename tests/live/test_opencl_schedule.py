@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: the times that it compares are in one order, however far apart
 """A program that knows its own schedule: every operation is in the trace, with the right times, on the right
 queue, joined to its call and to what it waits for.
 

@@ -16,9 +16,9 @@ import re
 import signal
 import sqlite3
 import subprocess
-import sys
 import unittest
 
+import harness
 from support import BUILD, MILLRACE, LiveTest, dump, run, wait_until
 
 ROOT = pathlib.Path(os.environ["SOURCE_DIR"])
@@ -213,7 +213,4 @@ class Examples(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    program = unittest.main(exit=False)
-    if not REAL.exists():
-        print(f"skipped the real trace: {REAL.name} is not in {TRACES}")
-    sys.exit(not program.result.wasSuccessful())
+    harness.main()

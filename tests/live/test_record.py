@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how long recording takes
 """`millrace record`: what it refuses, what its options do, what the manifest says of the processes."""
 
 import os
@@ -11,8 +12,8 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
+import harness
 from support import MILLRACE, LiveTest, count, dump, info, manifest, program, run, wait_until
 
 NOBODY = pwd.getpwnam("nobody").pw_uid
@@ -274,4 +275,4 @@ class Processes(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

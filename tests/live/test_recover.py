@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: it measures again where it came too late
 """Traces whose recorder was killed: any command that reads one completes it first."""
 
 import glob
@@ -10,6 +11,7 @@ import subprocess
 import time
 import unittest
 
+import harness
 from support import (MILLRACE, LiveTest, count, dump, has_made, info, manifest, program, read_counters, run,
                      wait_until)
 
@@ -31,7 +33,7 @@ class Recover(LiveTest):
     def leave_half_a_trace(self):
         """A trace whose recorder is dead, and whose program has ended by itself. Again, if the machine kept us from
         killing the recorder before it had ended."""
-        for _ in range(ATTEMPTS):
+        for _ in harness.attempts(ATTEMPTS):
             record = self.start_load()
             record.kill()
             self.assertEqual(record.communicate(timeout=60)[0], "8000\n")
@@ -192,4 +194,4 @@ class Recover(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

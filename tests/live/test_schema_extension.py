@@ -6,10 +6,9 @@ the event is then written by a program, and read by babeltrace2 and by millrace.
 import os
 import pathlib
 import shutil
-import sys
-import unittest
 
-from support import SKIPPED, LiveTest, babeltrace, run
+import harness
+from support import LiveTest, babeltrace, run
 
 SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
 
@@ -75,6 +74,5 @@ class SchemaExtension(LiveTest):
 
 if __name__ == "__main__":
     if os.environ.get("SANITIZED") or not all(map(shutil.which, ("meson", "ninja", "cc", "babeltrace2"))):
-        print("skipped: meson, ninja, a compiler and babeltrace2 are needed")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip("meson, ninja, a compiler and babeltrace2 are needed")
+    harness.main()

@@ -14,8 +14,8 @@ import struct
 import subprocess
 import termios
 import time
-import unittest
 
+import harness
 from support import MILLRACE, LiveTest, manifest, program, run, wait_until
 
 QUIET_SECONDS = 0.15  # after which a second signal would have come
@@ -281,4 +281,4 @@ class Surroundings(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -3,9 +3,9 @@
 """A trace of the software GPU from TensorFlow's operations down to its kernels and copies."""
 
 import os
-import unittest
 from collections import Counter
 
+import harness
 import kernel
 from opencl import OpenclTest, skip_without_opencl
 from support import dump, query
@@ -110,4 +110,4 @@ if __name__ == "__main__":
     for version in (MAIN, SECOND):
         python_of(version)
     soft_gpu()
-    unittest.main()
+    harness.main()

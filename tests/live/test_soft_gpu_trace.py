@@ -4,9 +4,9 @@
 
 import os
 import re
-import unittest
 from collections import Counter
 
+import harness
 from opencl import OpenclTest, kernels_of, operations_of, skip_without_opencl
 from support import info, run
 from tensorflow import MAIN, SECOND, SOURCE, python_of, python_program, soft_gpu
@@ -81,4 +81,4 @@ if __name__ == "__main__":
     for version in (MAIN, SECOND):
         python_of(version)
     soft_gpu()
-    unittest.main()
+    harness.main()

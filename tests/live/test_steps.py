@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how soon levels are switched
 """`record --steps A..B`: those steps, and nothing of the others."""
 
 import json
 import os
 import shutil
-import unittest
 
+import harness
 import kernel
 from support import MILLRACE, LiveTest, dump, run
 
@@ -84,7 +85,7 @@ class Steps(LiveTest):
             switched[2] < max(steps) + 200_000_000
 
     def record_in_time(self, executable, options):
-        for _ in range(kernel.ATTEMPTS):
+        for _ in harness.attempts(kernel.ATTEMPTS):
             result = self.record(executable, options=options, name=options[0] + ".mill")
             if self.is_in_time(result.trace):
                 return result
@@ -136,4 +137,4 @@ class Steps(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: the times that it compares only grow
 """What the host of a virtual machine took of its CPU time: noted by `record`, told by the trace's health."""
 
 import json
 import os
-import unittest
 
+import harness
 from support import MILLRACE, LiveTest, manifest, run
 
 STOLEN, KINDS = 7, 8  # of the columns of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal
@@ -63,4 +64,4 @@ class Stolen(LiveTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -5,8 +5,8 @@ Programs behave as without it."""
 import glob
 import json
 import os
-import unittest
 
+import harness
 import tensorflow
 from support import MILLRACE, dump, run
 from traced_tensorflow import ENVIRONMENT, LEVELS, PYTHON, TracedTest, query
@@ -107,4 +107,4 @@ class Hostile(TracedTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -4,6 +4,7 @@
 import os
 import unittest
 
+import harness
 import tensorflow
 
 os.environ.setdefault("TENSORFLOW", tensorflow.SECOND)
@@ -17,8 +18,8 @@ if "TENSORFLOW_ALL" in os.environ:
 else:
     for name in unittest.TestLoader().getTestCaseNames(Programs):
         if name not in ("test_function", "test_eager", "test_data", "test_keras", "test_leave",
-                        "test_annotations", "test_asynchronous", "test_compiled", "test_exception", "test_steps"):
+                        "test_annotations", "test_asynchronous", "test_compiled", "test_exception"):
             delattr(Programs, name)
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -12,6 +12,7 @@ import random
 import tempfile
 import unittest
 
+import harness
 from support import MILLRACE, run
 from test_import import TRACES, Reading, complete, covered, events, written
 
@@ -212,10 +213,10 @@ class Refused(unittest.TestCase):
 
     def test_steps(self):
         self.refuse(1, "millrace: no step 8: there are 7\n", "--step", "8")
-        self.refuse(2, "exclude each other", "--step", "7", "--from", "1ms")
+        self.refuse(2, "cannot be combined", "--step", "7", "--from", "1ms")
         self.refuse(2, "is not a whole number", "--step", "seven")
         with written(events(complete("a", 1, 2), complete("b", 3, 2))) as path:
-            self.refuse(1, "no step 0: none is marked, and none can be inferred", "--step", "0", path=path)
+            self.refuse(1, "no step 0: the program marks no steps, and none can be inferred", "--step", "0", path=path)
 
     def test_step_numbers(self):
         steps = [complete(f"ProfilerStep#{n}", 10 * n, 5, "user_annotation") for n in (1, 2, 3, 7, 9)]
@@ -223,11 +224,11 @@ class Refused(unittest.TestCase):
             self.refuse(1, "no step 4: there are 1 to 3, 7, 9\n", "--step", "4", path=path)
         again = steps + [complete("ProfilerStep#2", 200, 5, "user_annotation")]
         with written(events(*again)) as path:
-            self.refuse(1, "there are several steps 2", "--step", "2", path=path)
+            self.refuse(1, "several steps have the number 2", "--step", "2", path=path)
 
     def test_times(self):
         self.refuse(2, "--from is not before --to", "--from", "2ms", "--to", "2ms")
-        self.refuse(1, "--from lies behind the trace, which ends after 2.00 s", "--from", "3s")
+        self.refuse(1, "--from is after the end of the trace, at 2.00 s", "--from", "3s")
         self.refuse(2, "--from is not before --to", "--to", "0")
         self.refuse(2, "is not a duration", "--from", "soon")
 
@@ -237,4 +238,4 @@ class Refused(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

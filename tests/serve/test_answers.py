@@ -5,9 +5,9 @@
 import collections
 import json
 import os
-import unittest
 import urllib.parse
 
+import harness
 import viewer
 from viewer import support
 
@@ -169,4 +169,4 @@ class Answers(viewer.ServerTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

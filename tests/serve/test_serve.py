@@ -8,8 +8,8 @@ import os
 import pathlib
 import re
 import socket
-import unittest
 
+import harness
 from viewer import ServerTest
 
 UI = pathlib.Path(os.environ["SOURCE_DIR"]) / "ui"
@@ -260,4 +260,4 @@ class Malformed(ServerTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -9,9 +9,9 @@ import os
 import pathlib
 import random
 import re
-import unittest
 import urllib.parse
 
+import harness
 from viewer import ServerTest
 
 SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
@@ -130,4 +130,4 @@ class Hostile(ServerTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs alone: it asserts how soon the server answers
 """The life of the viewer's server: many clients, bad ones, the trace going away, signals, the loading."""
 
 import concurrent.futures
@@ -20,8 +21,8 @@ import stat
 import subprocess
 import threading
 import time
-import unittest
 
+import harness
 import viewer
 from viewer import Server, ServerTest, support
 
@@ -241,7 +242,7 @@ class Traces(ServerTest):
         with contextlib.suppress(ConnectionError, OSError):
             server.ask("api/trace")
         status, _, err, _ = server.end()
-        told = (1, "millrace: a file of the trace became shorter while it was read\n")
+        told = (1, "millrace: a file of the trace was truncated while millrace was reading it\n")
         self.assertIn((status, err), [(0, ""), told])
 
     def test_asked_while_it_loads(self):
@@ -344,7 +345,7 @@ class Terminal(ServerTest):
                                             WAYLAND_DISPLAY=None)
         self.assertEqual(0, status)
         self.assertTrue(self.is_hinted(text), text)
-        self.assertIn("millrace: no browser was opened: there is no display here\r\n", text)
+        self.assertIn("millrace: no browser was opened: there is no display\r\n", text)
 
     def test_the_browser_is_opened_and_left_alone(self):
         opened = self.path("opened")
@@ -402,4 +403,4 @@ class Terminal(ServerTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import unittest
 
+import harness
+
 MILLRACE = os.environ["MILLRACE"]
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 ROOT = pathlib.Path(os.environ["SOURCE_DIR"])
@@ -135,4 +137,4 @@ class Documents(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

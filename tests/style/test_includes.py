@@ -7,6 +7,8 @@ import pathlib
 import re
 import unittest
 
+import harness
+
 SOURCE = pathlib.Path(os.environ["SOURCE_DIR"]) / "src"
 
 # folder: what stands directly below it; what is below that is allowed too
@@ -18,16 +20,18 @@ BELOW = {
     "kernel": ["record"],
     "launch": ["hook", "kernel"],
     "trace": ["schema"],
-    "import": ["trace"],
-    "clock": ["import"],
+    "clock": ["trace"],
     "model": ["clock"],
+    "import": ["trace"],
+    "load": ["model", "import"],
     "analysis": ["model"],
     "report": ["analysis"],
     "export": ["analysis"],
-    "layout": ["base"],
-    "serve": ["query", "layout"],
     "query": ["report"],
-    "cmd": ["query", "report", "export", "serve", "launch"],
+    "timeline": ["query"],
+    "graph": ["analysis"],
+    "serve": ["load", "timeline", "graph"],
+    "cmd": ["load", "query", "report", "export", "serve", "launch"],
 }
 # These run inside traced programs: of base, only what has no code of its own.
 IN_PROCESS = {"record", "hook"}
@@ -91,4 +95,4 @@ class Includes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/kernel.h"
-#include "model/loader.h"
+#include "model/kernel_link.h"
 
 static struct mr_model *model;
 

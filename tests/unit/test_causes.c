@@ -15,6 +15,7 @@
 #include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
 #include "base/error.h"
+#include "load/load.h"
 #include "trace_writer.h"
 
 enum {

@@ -15,6 +15,7 @@
 #include "analysis/finding/breakdown.h"
 #include "analysis/loss.h"
 #include "base/format.h"
+#include "load/load.h"
 #include "report/report.h"
 #include "small_trace.h"
 #include "trace_writer.h"

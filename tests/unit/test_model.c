@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "model/model.h"
+#include "load/load.h"
 #include "small_trace.h"
 #include "trace_writer.h"
 

@@ -10,8 +10,9 @@
 
 #include "ask_json.h"
 #include "hand_view.h"
-#include "model/dataflow.h"
-#include "serve/arrows.h"
+#include "load/messages.h"
+#include "load/tensorflow/tensorflow.h"
+#include "timeline/arrows.h"
 
 /* How many arrows of a slice lead so. */
 static uint32_t count_arrows(const char *of, uint32_t row, const char *kind, const char *from_table,

@@ -14,7 +14,7 @@
 
 #include "ask.h"
 #include "hand_model.h"
-#include "serve/labels.h"
+#include "timeline/labels.h"
 #include "trace_writer.h"
 
 enum {

@@ -13,9 +13,9 @@
 
 #include "ask_json.h"
 #include "hand_model.h"
-#include "serve/durations.h"
-#include "serve/labels.h"
-#include "serve/totals.h"
+#include "timeline/durations.h"
+#include "timeline/labels.h"
+#include "timeline/totals.h"
 #include "trace_writer.h"
 
 enum {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** All slices of one name: how many, how long, and where the longest is. */
 
-import {element} from "../dom.js";
-import {count} from "../format.js";
-import {histogram} from "../plots.js";
-import {nodeSelection} from "../state.js";
+import {histogram} from "../pages/plots.js";
+import {element} from "../shared/dom.js";
+import {count} from "../shared/format.js";
+import {nodeSelection} from "../shared/state.js";
 import {goToSameName} from "../timeline/commands.js";
 import {buttons, endNodes, later, listing, section, valueNodes} from "./parts.js";
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A node of the dataflow graph: its neighbours, its kernels, its executions. */
 
-import {element} from "../dom.js";
-import {count, duration} from "../format.js";
-import {durationBars, responsive} from "../plots.js";
-import {labelSelection, nodeSelection, rowSelection} from "../state.js";
+import {durationBars, responsive} from "../pages/plots.js";
+import {element} from "../shared/dom.js";
+import {count, duration} from "../shared/format.js";
+import {labelSelection, nodeSelection, rowSelection} from "../shared/state.js";
 import {momentText} from "../timeline/ticks.js";
 import {buttons, link, listing, MICROSECOND, section, valueNodes} from "./parts.js";
 
@@ -16,7 +16,7 @@ const PLOT_HEIGHT = 110;
  * @template T
  * @param {string} title
  * @param {T[]} items
- * @param {(item: T) => import("../dom.js").Child[]} show
+ * @param {(item: T) => import("../shared/dom.js").Child[]} show
  */
 function list(title, items, show) {
 	return items.length > 0 && section(`${title} (${count(items.length)})`, element("ul", {class: "details-arrows"},
@@ -32,7 +32,7 @@ function list(title, items, show) {
 function executionsPlot({store}, executions) {
 	const durations = executions.map(({from, to}) => to - from);
 	const nameOf = (/** @type {number} */ i) => String(executions[i]?.step ?? i);
-	/** @type {import("../plots.js").Scale | null} */
+	/** @type {import("../pages/plots.js").Scale | null} */
 	let shown = null;
 	const plot = responsive("Durations of its executions", PLOT_HEIGHT, (width) => {
 		const {scale, content} = durationBars(durations, nameOf, width, PLOT_HEIGHT, -1, null);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the contents of the details panel are made of. */
 
-import {element} from "../dom.js";
-import {bytes, count, duration, exactDuration} from "../format.js";
-import {labelSelection, nodeSelection, rowSelection} from "../state.js";
+import {element} from "../shared/dom.js";
+import {bytes, count, duration, exactDuration} from "../shared/format.js";
+import {labelSelection, nodeSelection, rowSelection} from "../shared/state.js";
 import {momentText} from "../timeline/ticks.js";
 
 /** Moments are told so exactly that neighbours differ. */
@@ -70,7 +70,7 @@ export function valueNodes(value, unit) {
 
 /**
  * Names and values, in two columns.
- * @param {{name: string, about?: string, value: import("../dom.js").Child[]}[]} lines
+ * @param {{name: string, about?: string, value: import("../shared/dom.js").Child[]}[]} lines
  */
 export function listing(lines) {
 	return element("dl", {class: "details-listing"}, ...lines.flatMap(({name, about, value}) => [
@@ -80,7 +80,7 @@ export function listing(lines) {
 
 /**
  * @param {string} title
- * @param {import("../dom.js").Child[]} children
+ * @param {import("../shared/dom.js").Child[]} children
  */
 export function section(title, ...children) {
 	return element("section", {}, element("h3", {}, title), ...children);

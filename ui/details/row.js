@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A slice: what it is, why it was as long as it was, what it is connected with, and all its fields. */
 
-import {element} from "../dom.js";
-import {labelSelection, nodeSelection} from "../state.js";
+import {element} from "../shared/dom.js";
+import {labelSelection, nodeSelection} from "../shared/state.js";
 import {goToSameName} from "../timeline/commands.js";
 import {buttons, endNodes, fieldLink, listing, section, valueNodes} from "./parts.js";
 

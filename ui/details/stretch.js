@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a stretch of time consists of: of each table the names that took most of it. */
 
-import {drawing, element} from "../dom.js";
-import {count, duration} from "../format.js";
-import {labelSelection} from "../state.js";
+import {drawing, element} from "../shared/dom.js";
+import {count, duration} from "../shared/format.js";
+import {labelSelection} from "../shared/state.js";
 import {buttons, later, link, listing, valueNodes} from "./parts.js";
 
 const ROWS = 12;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the keyboard does on the timeline. */
 
-import {rowSelection} from "../state.js";
+import {rowSelection} from "../shared/state.js";
 import {GESTURES} from "./input.js";
 import {nextInLane, nextOfName} from "./neighbours.js";
 import {laneAt} from "./rows.js";
@@ -14,7 +14,7 @@ const PAN_STEP = 0.1;
 const EPSILON = 1.5;
 
 /**
- * @typedef {import("../timeline.js").Timeline} Timeline
+ * @typedef {import("./timeline.js").Timeline} Timeline
  * @typedef {import("./neighbours.js").Found} Found
  */
 

@@ -9,8 +9,8 @@
  *     selected name                                      last two ▁▁            in another colour
  */
 
-import {bytes, count} from "../format.js";
-import {themeColour} from "../theme.js";
+import {bytes, count} from "../shared/format.js";
+import {themeColour} from "../shared/theme.js";
 import {mix, pixelOf} from "./palette.js";
 import {placeInRow} from "./rows.js";
 import {drawSeries} from "./series.js";
@@ -232,7 +232,7 @@ export class Painter {
 
 	/**
 	 * Paints the records of a lane into a line.
-	 * @param {import("../api.js").SlicePart} part
+	 * @param {import("../shared/api.js").SlicePart} part
 	 * @param {{from: number, to: number}} piece
 	 * @param {string} table
 	 * @param {Uint32Array} line

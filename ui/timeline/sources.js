@@ -18,17 +18,17 @@ const isDerived = ({table}) => table === "idle" || table === "path";
 
 export class Sources {
 	/**
-	 * @param {import("../api.js").Api} api
+	 * @param {import("../shared/api.js").Api} api
 	 * @param {number} span
 	 * @param {() => void} changed
 	 */
 	constructor(api, span, changed) {
 		const slices = (/** @type {any} */ viewport, /** @type {AbortSignal} */ signal) => api.slices(viewport, signal);
-		/** @type {Cache<import("../api.js").SlicePart>} */
+		/** @type {Cache<import("../shared/api.js").SlicePart>} */
 		this.slices = new Cache(slices, span, changed);
-		/** @type {Cache<import("../api.js").SlicePart>} */
+		/** @type {Cache<import("../shared/api.js").SlicePart>} */
 		this.derived = new Cache(slices, span, changed);
-		/** @type {Cache<import("../api.js").SeriesPart>} */
+		/** @type {Cache<import("../shared/api.js").SeriesPart>} */
 		this.series = new Cache((viewport, signal) => api.series(viewport, signal), span, changed);
 		/**
 		 * What to ask for when the slices are drawn.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The bar above the timeline: zoom, what lies over the tracks, which tracks, and what colours mean. */
 
-import {causeColour, stateColour} from "../colours.js";
-import {element} from "../dom.js";
+import {causeColour, stateColour} from "../shared/colours.js";
+import {element} from "../shared/dom.js";
 
 /**
  * @typedef {object} ToolActions
@@ -41,7 +41,7 @@ function createLegend({causes, states, reasons}) {
 
 /**
  * A button that is on or off; the state is in the URL.
- * @param {import("../state.js").Store} store
+ * @param {import("../shared/state.js").Store} store
  * @param {string} option
  * @param {string} text
  * @param {string} about

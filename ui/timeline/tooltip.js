@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is under the pointer, in a few words beside it. */
 
-import {element, replaceContent} from "../dom.js";
-import {count, duration} from "../format.js";
+import {element, replaceContent} from "../shared/dom.js";
+import {count, duration} from "../shared/format.js";
 
 const PATIENCE_MS = 90;
 const REMEMBERED = 2000;
@@ -20,7 +20,7 @@ const REMEMBERED = 2000;
  */
 
 export class Tooltip {
-	/** @param {import("../api.js").Api} api */
+	/** @param {import("../shared/api.js").Api} api */
 	constructor(api) {
 		this.api = api;
 		this.element = element("div", {class: "timeline-tooltip", role: "tooltip", hidden: true});

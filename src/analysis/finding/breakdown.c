@@ -61,6 +61,59 @@ void mr_name_string(const struct mr_model *model, const void *groups, uint32_t g
 	cells[0].text = group ? mr_model_text(model, group) : "(no name)";
 }
 
+void mr_name_type(const struct mr_model *model, const void *groups, uint32_t group,
+		  union mr_value *cells)
+{
+	const struct mr_type_groups *types = groups;
+
+	mr_name_string(model, NULL, group, cells);
+	if (types->labels[group])
+		cells[0].text = types->labels[group];
+}
+
+void mr_type_groups_free(struct mr_type_groups *groups)
+{
+	free(groups->of_node);
+	free(groups->labels);
+	*groups = (struct mr_type_groups){0};
+}
+
+static int label_type(const struct mr_model *model, struct mr_findings *findings,
+		      const struct mr_node *node, const char **label)
+{
+	if (*label || node->family == 0 || node->family == node->type)
+		return 0;
+	*label =
+		mr_region_print(&findings->region, "%s (as %s)", mr_model_text(model, node->family),
+				mr_model_text(model, node->type));
+	return *label ? 0 : -ENOMEM;
+}
+
+int mr_type_groups_make(const struct mr_model *model, struct mr_findings *findings,
+			struct mr_type_groups *ret_groups)
+{
+	const struct mr_definitions *definitions = &model->survey->definitions;
+	uint32_t count = mr_strings_count(&definitions->strings);
+	mr_auto(type_groups) struct mr_type_groups groups = {
+		.of_node = calloc(definitions->nodes.count + 1, sizeof *groups.of_node),
+		.labels = calloc(count + 1, sizeof *groups.labels),
+		.count = count,
+	};
+
+	if (!groups.of_node || !groups.labels)
+		return -ENOMEM;
+	for (size_t i = 0; i < definitions->nodes.count; i++) {
+		const struct mr_node *node = &definitions->nodes.items[i];
+
+		groups.of_node[i] = node->type;
+		if (label_type(model, findings, node, &groups.labels[node->type]) < 0)
+			return -ENOMEM;
+	}
+	*ret_groups = groups;
+	groups = (struct mr_type_groups){0};
+	return 0;
+}
+
 void mr_name_track(const struct mr_model *model, const void *groups, uint32_t group,
 		   union mr_value *cells)
 {

@@ -54,6 +54,26 @@ int mr_breakdown_add(const struct mr_model *model, struct mr_findings *findings,
 /* For groups that are strings of the model. */
 mr_name_group mr_name_string;
 
+/* Nodes grouped by type. */
+struct mr_type_groups {
+	uint32_t *of_node;   /* node → type */
+	const char **labels; /* by type; NULL where the type is a family by itself */
+	uint32_t count;
+};
+
+/* The labels are in the findings' region. -ENOMEM. */
+int mr_type_groups_make(const struct mr_model *model, struct mr_findings *findings,
+			struct mr_type_groups *ret_groups);
+void mr_type_groups_free(struct mr_type_groups *groups);
+
+static inline void mr_cleanup_type_groups(struct mr_type_groups *groups)
+{
+	mr_type_groups_free(groups);
+}
+
+/* For such groups: "Relu", "MatMul (as _MklMatMul)". */
+mr_name_group mr_name_type;
+
 /* For groups that are tracks of threads: thread, pid, tid. */
 mr_name_group mr_name_track;
 

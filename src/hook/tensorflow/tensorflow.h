@@ -64,9 +64,6 @@ static inline bool mr_tensorflow_is_on(void)
 	return is_on;
 }
 
-/* Says in the trace what of TensorFlow cannot be traced, if it is loaded; once. (traceme.c) */
-void mr_tensorflow_note_missing(void);
-
 /* Something is met for the first time: the watcher looks on for a while. (watcher.c) */
 void mr_watcher_wake(void);
 

@@ -5,6 +5,7 @@ import threading
 import unittest
 
 import numpy as np
+import harness
 import tensorflow as tf
 
 FIRST, SECOND = "/device:XPU:0", "/device:XPU:1"
@@ -130,4 +131,4 @@ class Mirrored(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -10,6 +10,7 @@ import sys
 import unittest
 
 import numpy as np
+import harness
 import tensorflow as tf
 
 sys.path.insert(0, os.path.join(os.environ["SOURCE_DIR"], "examples"))
@@ -74,4 +75,4 @@ class Inference(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -13,6 +13,7 @@ import re
 import unittest
 
 import numpy as np
+import harness
 import tensorflow as tf
 from tensorflow.python.eager import context
 from tensorflow.python.framework import kernels, op_callbacks
@@ -407,4 +408,4 @@ class Errors(OpTest):
 
 if __name__ == "__main__":
     op_callbacks.add_op_callback(Whole.watch)
-    unittest.main()
+    harness.main()

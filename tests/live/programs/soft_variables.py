@@ -5,6 +5,7 @@ import threading
 import unittest
 
 import numpy as np
+import harness
 import tensorflow as tf
 from soft_ops import CPU, XPU, OpTest, random
 from tensorflow.python.eager import context
@@ -128,4 +129,4 @@ class Variables(OpTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()
