@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory that runtimes and frameworks tell of: how much each process held on each device at most, when, and at
+ * Memory that runtimes and frameworks report: how much each process held on each device at most, when, and at
  * the end. A window begins with what was live before it:
  *
  *     live bytes   ┌───┐   ┌───────┐                  what the last event before the window says, then
@@ -15,7 +15,7 @@
 static const struct mr_finding_column columns[] = {
 	{"device", "device", MR_UNIT_TEXT, 0},
 	{"pid", "pid", MR_UNIT_NUMBER, 0},
-	{"teller", "told by", MR_UNIT_TEXT, 0},
+	{"teller", "reported by", MR_UNIT_TEXT, 0},
 	{"allocations", "allocations", MR_UNIT_COUNT, MR_COLUMN_SUM},
 	{"allocated_bytes", "allocated", MR_UNIT_BYTES, MR_COLUMN_SUM},
 	{"frees", "frees", MR_UNIT_COUNT, MR_COLUMN_SUM},
@@ -31,7 +31,7 @@ struct account {
 	uint64_t peak_bytes;
 	int64_t peak_ns;
 	uint64_t live_bytes;
-	int64_t last_ns; /* MR_NO_TIME: nothing was told yet */
+	int64_t last_ns; /* MR_NO_TIME: nothing was reported yet */
 };
 
 /* Of events at the same time the model has taken the first row first. */
@@ -78,8 +78,8 @@ static void enter(const struct mr_memory *memory, uint32_t row, struct account *
 	go_on(memory, row, account);
 }
 
-/* Of a part of the trace also what is live all the time, and that no event of it tells of. */
-static bool is_told(const struct mr_model *model, uint32_t number, const struct account *account)
+/* Of a part of the trace also what is live all the time, although no event of it says so. */
+static bool is_shown(const struct mr_model *model, uint32_t number, const struct account *account)
 {
 	const bool *processes = model->part.processes;
 
@@ -116,7 +116,7 @@ static uint32_t fill(const struct mr_model *model, struct account *accounts, uin
 	for (uint32_t row = 0; row < memory->table.count; row++)
 		enter(memory, row, &accounts[mr_memory_account_of(model, row)]);
 	for (uint32_t i = 0; i < account_count; i++)
-		row_count += is_told(model, i, &accounts[i]);
+		row_count += is_shown(model, i, &accounts[i]);
 	return row_count;
 }
 
@@ -139,7 +139,7 @@ int mr_analyse_memory(const struct mr_model *model, struct mr_findings *findings
 		return mr_fail_errno(ENOMEM, "analyse the memory");
 	uint32_t row = 0;
 	for (uint32_t i = 0; i < account_count; i++)
-		if (is_told(model, i, &accounts[i]))
+		if (is_shown(model, i, &accounts[i]))
 			fill_row(model, i, &accounts[i], mr_finding_value(table, row++, 0));
 	return 0;
 }

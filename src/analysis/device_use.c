@@ -26,7 +26,7 @@ static const struct mr_finding_column device_columns[] = {
 	{"span_ns", "span", MR_UNIT_NS, 0},
 	{"busy_ns", "busy", MR_UNIT_NS, 0},
 	{"busy_permille", "%", MR_UNIT_PERMILLE, 0},
-	{"compute_ns", "kernels", MR_UNIT_NS, 0},
+	{"compute_ns", "GPU kernels", MR_UNIT_NS, 0},
 	{"transfer_ns", "copies", MR_UNIT_NS, 0},
 	{"hidden_ns", "hidden", MR_UNIT_NS, 0},
 	{"exposed_ns", "exposed", MR_UNIT_NS, 0},
@@ -49,7 +49,7 @@ static const struct mr_finding_column queue_columns[] = {
 	{"busy_ns", "busy", MR_UNIT_NS, 0},
 	{"busy_permille", "%", MR_UNIT_PERMILLE, 0},
 	{"empty_ns", "empty", MR_UNIT_NS, 0},
-	{"compute_ns", "kernels", MR_UNIT_NS, 0},
+	{"compute_ns", "GPU kernels", MR_UNIT_NS, 0},
 	{"transfer_ns", "copies", MR_UNIT_NS, 0},
 };
 
@@ -134,7 +134,7 @@ static int take_times(struct study *study)
 	return result;
 }
 
-/* ---- telling of them ----------------------------------------------------------------------------- */
+/* ---- in words and tables ------------------------------------------------------------------------- */
 
 /* ", 12.3 % with copies alone"; nothing where there is nothing to say. NULL without memory. */
 static const char *share(const struct study *study, const char *before, int64_t part_ns,
@@ -152,10 +152,10 @@ static int say_times(const struct study *study, const struct device *device)
 {
 	const struct mr_device_time *time = &device->time;
 	int64_t span_ns = mr_device_span_ns(time), exposed_ns = mr_device_exposed_ns(time);
-	const char *compute = share(study, ", ", time->compute_ns, span_ns, " with kernels");
+	const char *compute = share(study, ", ", time->compute_ns, span_ns, " with GPU kernels");
 	const char *exposed = share(study, ", ", exposed_ns, span_ns, " with copies alone");
 	const char *hidden = share(study, "; copies of another ", time->transfer_ns - exposed_ns,
-				   span_ns, " were hidden behind kernels");
+				   span_ns, " were hidden behind GPU kernels");
 	int64_t busy = mr_permille(time->busy_ns, span_ns);
 	bool is_short = span_ns < 1000000000;
 	int64_t thousandths = span_ns / (is_short ? 1000 : 1000000);
@@ -215,7 +215,7 @@ static int add_devices(const struct study *study)
 /* The same as a breakdown of all the time that devices had. */
 static int add_states(const struct study *study)
 {
-	static const char *const names[STATES] = {"kernels", "copies alone", "idle"};
+	static const char *const names[STATES] = {"GPU kernels", "copies alone", "idle"};
 	struct mr_finding_table *table = mr_finding_add_table(
 		study->findings, study->finding, "states", "States of devices", state_columns,
 		mr_countof(state_columns), STATES * study->device_count);
@@ -296,7 +296,7 @@ static int prove_idle(const struct study *study, const struct device *device)
 		return 0;
 	uint32_t name = model->device_operations.name[row];
 	uint8_t kind = model->device_operations.kind[row];
-	char *what = mr_region_print(&study->findings->region, "idle of %s before %s",
+	char *what = mr_region_print(&study->findings->region, "%s idle before %s",
 				     mr_device_name(model, device->device),
 				     name ? mr_model_text(model, name)
 					  : mr_enum_value_name("operation_kind", kind));

@@ -178,9 +178,9 @@ static int analyse_nodes(const struct mr_model *model, struct mr_findings *findi
 	if (model->node_executions.table.count == 0)
 		return mr_finding_say(findings, finding, MR_SEVERITY_NOTE,
 				      "No execution of a dataflow node was recorded.");
-	int result = mr_finding_say(findings, finding, MR_SEVERITY_FINE,
-				    "Times are wall times: they include waiting, and being kept "
-				    "from a processor.");
+	int result =
+		mr_finding_say(findings, finding, MR_SEVERITY_FINE,
+			       "Times are wall-clock times: they include waiting, also for a CPU.");
 	return result < 0 ? result : add_tables(model, findings, finding);
 }
 

@@ -370,10 +370,10 @@ static int say(const struct latencies *latencies)
 {
 	return mr_finding_say(
 		latencies->findings, latencies->finding, MR_SEVERITY_FINE,
-		"From the end of a node's last input to its start, as the graph has "
-		"it: known of %u executions. %llu began before an input had ended, of "
-		"%llu an input was not executed in the same run or step, %llu have no "
-		"inputs but constants.",
+		"Latency is the time from the end of a node's last input to its start. It is "
+		"known for %u executions, %llu of which began before an input had ended. It is "
+		"not known where an input was not executed in the same run or step (%llu), "
+		"nor for nodes without inputs other than constants (%llu).",
 		latencies->count, (unsigned long long)latencies->negative_count,
 		(unsigned long long)latencies->unknown_count,
 		(unsigned long long)latencies->without_inputs);

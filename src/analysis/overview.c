@@ -58,7 +58,8 @@ struct overview {
 	const struct mr_finding_table *idle_devices; /* of finding idle */
 	const struct mr_finding_table *idle_causes;
 	const struct mr_finding_table *idle_by_all;
-	const struct mr_finding_table *phases; /* of finding steps */
+	const struct mr_finding_table *phases;  /* of finding steps */
+	const struct mr_finding_table *threads; /* of finding threads */
 	mr_vec(struct cause) causes;
 };
 
@@ -99,6 +100,32 @@ static int say_devices(const struct overview *overview)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* Without a device, what the threads did: of all of them together. */
+static int say_threads(const struct overview *overview)
+{
+	int64_t sums_ns[3] = {0};
+	static const char *const keys[] = {"run_ns", "runnable_ns", "blocked_ns"};
+	char texts[3][MR_FORMAT_BYTES];
+	uint32_t count = rows_of(overview->threads);
+
+	if (rows_of(overview->devices))
+		return 0;
+	if (count == 0)
+		return mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
+				      "The trace has no work of a device, and no kernel level: it "
+				      "does not show what the threads did between the calls and "
+				      "operations that were recorded.");
+	for (size_t i = 0; i < mr_countof(keys); i++) {
+		for (uint32_t row = 0; row < count; row++)
+			mr_ns_add(&sums_ns[i], number_of(overview->threads, row, keys[i]));
+		mr_format_ns(texts[i], sums_ns[i], false);
+	}
+	return mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
+			      "No device did any work. All threads together ran on CPUs for %s, "
+			      "waited %s for a CPU and were blocked for %s.",
+			      texts[0], texts[1], texts[2]);
 }
 
 /* "5.5523s": as an option takes it. */
@@ -160,7 +187,7 @@ static void add_bar(struct mr_finding_table *table, const char *what, const char
 static int add_bars(const struct overview *overview)
 {
 	static const char *const parts[][2] = {
-		{"compute_ns", "kernels"}, {"exposed_ns", "copies alone"}, {"idle_ns", "idle"}};
+		{"compute_ns", "GPU kernels"}, {"exposed_ns", "copies alone"}, {"idle_ns", "idle"}};
 	struct mr_finding_table *table = mr_finding_add_table(
 		overview->findings, overview->finding, "time",
 		overview->devices ? "Devices and critical path" : "Critical path", time_columns,
@@ -340,7 +367,7 @@ static int add_causes(struct overview *overview)
 	return 0;
 }
 
-/* The same as below, where texts then leave it out. The longest idle time is told of with its cause. */
+/* The same as below, where texts then leave it out. The longest idle time stands there with its cause. */
 static int add_evidence(const struct overview *overview)
 {
 	bool is_idle = overview->causes.count && overview->causes.items[0].device != MR_NO_VALUE;
@@ -359,13 +386,13 @@ static int add_evidence(const struct overview *overview)
 
 /* ---- together ------------------------------------------------------------------------------------- */
 
-static int tell(struct overview *overview)
+static int fill(struct overview *overview)
 {
 	overview->finding = mr_finding_begin(overview->findings, "overview");
 	if (!overview->finding)
 		return -ENOMEM;
-	if (say_steps(overview) < 0 || say_devices(overview) < 0 || add_bars(overview) < 0 ||
-	    collect_idle(overview) < 0 || collect_path(overview) < 0)
+	if (say_steps(overview) < 0 || say_devices(overview) < 0 || say_threads(overview) < 0 ||
+	    add_bars(overview) < 0 || collect_idle(overview) < 0 || collect_path(overview) < 0)
 		return -ENOMEM;
 	if (overview->causes.count)
 		qsort(overview->causes.items, overview->causes.count,
@@ -385,11 +412,12 @@ int mr_analyse_overview(const struct mr_model *model, struct mr_findings *findin
 		.idle_causes = mr_findings_find_table(findings, "idle", "causes"),
 		.idle_by_all = mr_findings_find_table(findings, "idle", "by_all"),
 		.phases = mr_findings_find_table(findings, "steps", "phases"),
+		.threads = mr_findings_find_table(findings, "threads", "by_thread"),
 	};
 
 	if (rows_of(overview.devices) + rows_of(overview.levels) == 0)
 		return 0;
-	int result = tell(&overview);
+	int result = fill(&overview);
 	mr_vec_free(&overview.causes);
 	return result < 0 ? mr_fail_errno(-result, "sum up the findings") : 0;
 }

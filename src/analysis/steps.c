@@ -194,16 +194,28 @@ static int64_t end_of_round(const struct sequence *sequence, uint32_t end)
 	return end < sequence->count ? start_of(sequence, end) : end_of(sequence, end - 1);
 }
 
+/* Several of them, all the same. */
+static bool are_alike(const uint32_t *ids, uint32_t count)
+{
+	uint32_t i = 1;
+
+	while (i < count && ids[i] == ids[0])
+		i++;
+	return count > 1 && i == count;
+}
+
 static int infer(const struct mr_model *model, const struct sequence *sequence,
 		 struct mr_step_list *list)
 {
-	struct mr_inference inference = {sequence->process, sequence->count, {0}, 0};
+	struct mr_inference inference = {.process = sequence->process,
+					 .launch_count = sequence->count};
 	mr_auto(free) uint32_t *ids = malloc((sequence->count + 1) * sizeof *ids);
 	const struct mr_period *period = &inference.period;
 	int result = ids ? name_launches(sequence, ids) : -ENOMEM;
 
 	if (result == 0)
 		result = mr_period_find(ids, sequence->count, &inference.period);
+	inference.is_uniform = result == 0 && are_alike(ids, sequence->count);
 	uint32_t first = period->first;
 	if (result == 0 && period->length && (period->end - period->first) % period->length)
 		result = find_beginning(sequence, period, &first);

@@ -41,6 +41,7 @@ struct mr_inference {
 	uint32_t launch_count;
 	struct mr_period period; /* in launches; length 0: no steps can be inferred */
 	uint32_t step_count;
+	bool is_uniform; /* all launches are alike, and do not show where a step begins */
 };
 
 struct mr_step_list {

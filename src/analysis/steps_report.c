@@ -6,6 +6,8 @@
  */
 #include "analysis/analysis.h"
 
+#include <inttypes.h>
+
 #include "analysis/finding/breakdown.h"
 #include "analysis/steps.h"
 #include "base/error.h"
@@ -218,15 +220,36 @@ static int add_inferences(const struct study *study)
 	return 0;
 }
 
+/* Launches of all processes, if each launches the same thing all the time; 0 otherwise. */
+static uint64_t count_uniform(const struct study *study)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < study->list->inferences.count; i++) {
+		if (!study->list->inferences.items[i].is_uniform)
+			return 0;
+		count += study->list->inferences.items[i].launch_count;
+	}
+	return count;
+}
+
 static int say_inference(const struct study *study)
 {
+	uint64_t uniform = count_uniform(study);
+
+	if (!is_inferred(study) && uniform)
+		return mr_finding_say(study->findings, study->finding, MR_SEVERITY_FINE,
+				      "The program marks no steps. Its %" PRIu64
+				      " launches are all alike, so they do not show where a step "
+				      "begins.",
+				      uniform);
 	if (!is_inferred(study))
 		return mr_finding_say(study->findings, study->finding, MR_SEVERITY_FINE,
-				      "The program marks no steps, and what it launches does not "
-				      "repeat itself: none can be inferred.");
+				      "The program marks no steps, and none can be inferred: its "
+				      "launches do not follow a repeating pattern.");
 	return mr_finding_say(study->findings, study->finding, MR_SEVERITY_NOTE,
-			      "The program marks no steps. These are inferred: it launches the "
-			      "same operations again and again.");
+			      "The program marks no steps. These are inferred from its launches, "
+			      "which follow a repeating pattern.");
 }
 
 /* A framework may mark steps only while a profiler of its own looks. */
@@ -238,8 +261,8 @@ static int say_marked(const struct study *study)
 		return 0;
 	return mr_finding_say(
 		study->findings, study->finding, MR_SEVERITY_NOTE,
-		"The program marks some of its steps only: %u of %u calls of the function that "
-		"it calls most often lie outside of those.",
+		"The program marks only some of its steps: %u of %u calls of the function that "
+		"it calls most often lie outside them.",
 		calls.outside, calls.count);
 }
 
@@ -266,10 +289,11 @@ static int say_functions(const struct study *study)
 	}
 	if (!names)
 		return list->steps.count ? say_marked(study) : 0;
-	return mr_finding_say(study->findings, study->finding, MR_SEVERITY_NOTE,
-			      "The program marks no steps. These are calls of the function that a "
-			      "process calls most often: %s.",
-			      names);
+	return mr_finding_say(
+		study->findings, study->finding, MR_SEVERITY_NOTE,
+		"The program marks no steps. Each call of the function that a process "
+		"calls most often counts as one: %s.",
+		names);
 }
 
 static int tell(const struct study *study)

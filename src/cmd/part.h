@@ -22,11 +22,13 @@ struct mr_part_options {
 	}
 
 /* *ret_cut is NULL if the part is the whole trace. If no time is given, the part is at most the time that was recorded
- * with --delay, --duration or --steps. -ENOENT with a cause if there is no such part. */
+ * with --delay, --duration or --steps. If several processes have the name that is given, stderr says which one was
+ * chosen. -ENOENT with a cause if there is no such part. */
 int mr_part_find(const struct mr_model *model, const struct mr_part_options *options,
 		 struct mr_model **ret_cut);
 
-/* "step 7 of process loader"; NULL if there is no memory. */
-const char *mr_part_text(struct mr_region *region, const struct mr_part_options *options);
+/* "step 7 of process 812 (loader)", of a model that was cut; NULL if there is no memory. */
+const char *mr_part_text(const struct mr_model *cut, const struct mr_part_options *options,
+			 struct mr_region *region);
 
 #endif

@@ -55,7 +55,7 @@ static int print(const struct mr_model *model, struct mr_findings *findings,
 	int result = mr_summary_make(model, &findings->region, &summary);
 
 	if (result == 0 && model->whole) {
-		summary.part = mr_part_text(&findings->region, presentation->part);
+		summary.part = mr_part_text(model, presentation->part, &findings->region);
 		result = summary.part ? 0 : -ENOMEM;
 	}
 	if (result < 0)

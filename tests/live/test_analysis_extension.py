@@ -8,11 +8,10 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
-import unittest
 import urllib.request
 
-from support import SKIPPED, LiveTest, run
+import harness
+from support import LiveTest, run
 
 SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
 
@@ -92,6 +91,5 @@ class AnalysisExtension(LiveTest):
 
 if __name__ == "__main__":
     if os.environ.get("SANITIZED") or not all(map(shutil.which, ("meson", "ninja", "cc"))):
-        print("skipped: meson, ninja and a compiler are needed, and no sanitizer")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip("meson, ninja and a compiler are needed, and no sanitizer")
+    harness.main()

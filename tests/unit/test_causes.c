@@ -38,6 +38,8 @@ static size_t print_link(const struct mr_model *model, const struct mr_link *lin
 	const char *kind = mr_cause_name(link->kind);
 
 	switch ((enum mr_culprit_kind)link->culprit) {
+	case MR_CULPRIT_THREADS: /* in chains everything is itself */
+	case MR_CULPRIT_FOLDER:
 	case MR_CULPRIT_UNNAMED: /* all operations have names */
 	case MR_CULPRIT_NONE:
 		return (size_t)snprintf(text, size, "%s", kind);

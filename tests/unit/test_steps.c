@@ -12,6 +12,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/steps.h"
+#include "finding_lookup.h"
 #include "runtime_trace.h"
 #include "trace_writer.h"
 
@@ -290,6 +291,23 @@ static void test_marked_steps(void **state)
 	runtime_trace_end(model);
 }
 
+/* One launch in each round of a loop: it repeats itself, but not so that rounds could be seen. */
+static void test_launches_all_alike(void **state)
+{
+	const struct program program = {.steps = 40, .length = 1};
+	struct mr_findings findings = {0};
+
+	(void)state;
+	write_program(&program);
+	struct mr_model *model = runtime_trace_load();
+	assert_int_equal(mr_analyse_steps(model, &findings), 0);
+	assert_true(findings_say(&findings,
+				 "The program marks no steps. Its 40 launches are all alike, so "
+				 "they do not show where a step begins."));
+	mr_findings_free(&findings);
+	runtime_trace_end(model);
+}
+
 /* In a window, those that touch it, clipped. */
 static void test_steps_of_a_window(void **state)
 {
@@ -354,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_whole_steps),
 		cmocka_unit_test(test_parts_of_steps),
 		cmocka_unit_test(test_marked_steps),
+		cmocka_unit_test(test_launches_all_alike),
 		cmocka_unit_test(test_steps_of_a_window),
 		cmocka_unit_test(test_phases),
 	};

@@ -63,9 +63,11 @@ enum mr_culprit_kind {
 	MR_CULPRIT_NODE,      /* node; in: thread's track */
 	MR_CULPRIT_CALL,      /* string: function; in: thread's track */
 	MR_CULPRIT_THREAD,    /* track; in: 0 */
-	MR_CULPRIT_TASK, /* tid of a thread that is not traced, or MR_NO_TID for all of that name; in:
+	MR_CULPRIT_THREADS,   /* string: the name of all of them; in: as crowd.h has it */
+	MR_CULPRIT_TASK, /* tid of a thread of another process, or MR_NO_TID for all of that name; in:
 			  * string, its name then */
 	MR_CULPRIT_FILE,      /* file; in: 0 */
+	MR_CULPRIT_FOLDER,    /* the first file in it; in: how many files */
 	MR_CULPRIT_SOURCE,    /* string: an interrupt by name; in: 0 */
 	MR_CULPRIT_INTERRUPT, /* number; in: enum mr_interrupt_kind */
 };
@@ -90,7 +92,7 @@ static inline struct mr_link mr_link_bare(enum mr_cause_kind kind)
 	return mr_link_make(kind, MR_CULPRIT_NONE, 0, 0);
 }
 
-/* For tables: of threads that are not traced all of one name are one culprit. */
+/* For tables: threads of other processes that have one name are one culprit. */
 static inline struct mr_link mr_link_by_name(struct mr_link link)
 {
 	if (link.culprit == MR_CULPRIT_TASK && link.in)

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "analysis/cause/crowd.h"
 #include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
 #include "base/format.h"
@@ -75,11 +76,13 @@ static const char *name_task(const struct mr_model *model, struct mr_region *reg
 	if (tid == 0)
 		return "an idle CPU";
 	if (!name)
-		return mr_region_print(region, "thread %u (not traced)", tid);
+		return mr_region_print(region, "thread %u of another process", tid);
+	if (mr_is_recorder(model, name))
+		return MR_RECORDER_TEXT;
 	if (tid == MR_NO_TID)
-		return mr_region_print(region, "'%s' threads (not traced)",
+		return mr_region_print(region, "'%s' threads of other processes",
 				       mr_model_text(model, name));
-	return mr_region_print(region, "thread %u '%s' (not traced)", tid,
+	return mr_region_print(region, "thread %u '%s' of another process", tid,
 			       mr_model_text(model, name));
 }
 
@@ -94,6 +97,16 @@ static const char *name_in(const struct mr_model *model, struct mr_region *regio
 static const char *name_node(const struct mr_model *model, uint32_t node)
 {
 	return mr_model_text(model, model->survey->definitions.nodes.items[node].name);
+}
+
+static const char *name_folder(const struct mr_model *model, struct mr_region *region,
+			       uint32_t file, uint32_t count)
+{
+	const char *path = mr_file_path(model, file);
+	const char *slash = strrchr(path, '/');
+
+	return mr_region_print(region, "%u files in %.*s", count,
+			       (int)mr_max(slash - path, (ptrdiff_t)1), path);
 }
 
 const char *mr_link_culprit(const struct mr_model *model, struct mr_region *region,
@@ -117,10 +130,14 @@ const char *mr_link_culprit(const struct mr_model *model, struct mr_region *regi
 		return name_in(model, region, mr_model_text(model, link.what), link.in);
 	case MR_CULPRIT_THREAD:
 		return mr_thread_text(model, region, link.what);
+	case MR_CULPRIT_THREADS:
+		return mr_crowd_text(model, region, link.what, link.in);
 	case MR_CULPRIT_TASK:
 		return name_task(model, region, link.what, link.in);
 	case MR_CULPRIT_FILE:
 		return mr_file_path(model, link.what);
+	case MR_CULPRIT_FOLDER:
+		return name_folder(model, region, link.what, link.in);
 	case MR_CULPRIT_INTERRUPT:
 		return mr_region_print(region, "%s %s", mr_interrupt_kind_name(link.in),
 				       mr_interrupt_text(region, link.in, link.what));
@@ -148,7 +165,7 @@ static const char *tell_deed(const struct mr_model *model, struct mr_region *reg
 	case MR_CAUSE_UNTRACED:
 		return mr_region_print(region, *what ? "untraced in %s" : "untraced", what);
 	}
-	return "doing what is not known";
+	return "doing something unknown";
 }
 
 const char *mr_chain_culprit(const struct mr_model *model, struct mr_region *region,
@@ -194,7 +211,7 @@ const char *mr_cause_noun(enum mr_cause_kind kind)
 		[MR_CAUSE_NO_MORE_WORK] = "without work",
 		[MR_CAUSE_LAUNCH] = "in launches",
 		[MR_CAUSE_CALL] = "in runtime calls",
-		[MR_CAUSE_SYNC] = "on the way back from waits",
+		[MR_CAUSE_SYNC] = "returning from waits",
 		[MR_CAUSE_CPU] = "of work on CPUs",
 		[MR_CAUSE_INTERRUPT] = "in interrupts",
 		[MR_CAUSE_THROTTLED] = "throttled",
@@ -210,8 +227,8 @@ const char *mr_cause_noun(enum mr_cause_kind kind)
 		[MR_CAUSE_POLL] = "in poll",
 		[MR_CAUSE_STOPPED] = "stopped",
 		[MR_CAUSE_OTHER] = "otherwise blocked",
-		[MR_CAUSE_UNKNOWN] = "blocked, why is not known",
-		[MR_CAUSE_UNTRACED] = "untraced",
+		[MR_CAUSE_UNKNOWN] = "blocked for an unknown reason",
+		[MR_CAUSE_UNTRACED] = "that nothing recorded explains",
 	};
 
 	return nouns[kind];
@@ -230,7 +247,7 @@ static const char *const clauses[MR_CAUSE_COUNT] = {
 	[MR_CAUSE_NO_MORE_WORK] = "there was no more work",
 	[MR_CAUSE_LAUNCH] = "$w was launching the next operation ($c)",
 	[MR_CAUSE_CALL] = "$w was in $c",
-	[MR_CAUSE_SYNC] = "$w was on its way back from $c",
+	[MR_CAUSE_SYNC] = "$w was returning from $c",
 	[MR_CAUSE_CPU] = "$w was running[ $c]",
 	[MR_CAUSE_INTERRUPT] = "$w was interrupted by $c",
 	[MR_CAUSE_THROTTLED] = "$w had used up its group's share of the CPUs",
@@ -246,8 +263,8 @@ static const char *const clauses[MR_CAUSE_COUNT] = {
 	[MR_CAUSE_POLL] = "$w waited in poll[ for $c]",
 	[MR_CAUSE_STOPPED] = "$w was stopped",
 	[MR_CAUSE_OTHER] = "$w was blocked[ ($c)]",
-	[MR_CAUSE_UNKNOWN] = "$w was blocked, why is not known",
-	[MR_CAUSE_UNTRACED] = "$w did what is not traced[, in $c]",
+	[MR_CAUSE_UNKNOWN] = "$w was blocked, for an unknown reason",
+	[MR_CAUSE_UNTRACED] = "$w did something that was not recorded[, in $c]",
 };
 
 static char *expand(const char *clause, const char *who, const char *culprit)
@@ -294,13 +311,22 @@ static const char *name_briefly(const struct mr_model *model, struct mr_region *
 	return mr_link_culprit(model, region, link);
 }
 
+/* Causes whose culprit is the thread that they are about. */
+static bool is_its_own(uint16_t kind)
+{
+	return kind == MR_CAUSE_CPU || kind == MR_CAUSE_SLEEP || kind == MR_CAUSE_UNTRACED;
+}
+
 const char *mr_chain_clause(const struct mr_model *model, struct mr_region *region,
 			    const struct mr_chains *chains, uint32_t headline, uint32_t thread)
 {
 	struct mr_link link = *mr_chain_link(chains, headline);
 	const char *who = "a thread", *culprit = name_briefly(model, region, link);
 
-	if (culprit && link.next != MR_NO_CHAIN) {
+	if (link.culprit == MR_CULPRIT_THREADS && is_its_own(link.kind)) {
+		who = culprit ? mr_region_print(region, "one of %s", culprit) : NULL;
+		culprit = "";
+	} else if (culprit && link.next != MR_NO_CHAIN) {
 		const char *deed = tell_deed(
 			model, region, *mr_chain_link(chains, mr_chain_root(chains, headline)));
 

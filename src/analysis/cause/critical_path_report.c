@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The critical path in words and tables: by level, by what happened, by node of the graph, by thread and
- * device, by file. Each table sums to the window.
+ * The critical path in words, with its longest segments as evidence.
  */
 #include "analysis/analysis.h"
 #include "analysis/cause/critical_path.h"
+#include "analysis/cause/critical_path_tables.h"
 #include "analysis/cause/waiting.h"
-#include "analysis/device_time.h"
-#include "analysis/finding/breakdown.h"
-#include "analysis/finding/tally.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/sort.h"
 
 enum {
 	EVIDENCE = 5,
-	SAID = 3,        /* shares that the sentence names */
-	TOLD_SHARE = 50, /* one part in so many of the window is worth telling of */
+	SAID = 3,         /* shares that the sentence names */
+	LEAST_SHARE = 50, /* one part in so many of the window is worth a sentence */
 };
-
-/* Columns of every table, after those that name the row. */
-/* clang-format off */
-#define PATH_COLUMNS                                          \
-	{"count", "segments", MR_UNIT_COUNT, MR_COLUMN_SUM},  \
-	{"time_ns", "time", MR_UNIT_NS, MR_COLUMN_BREAKDOWN}, \
-	{"max_ns", "longest", MR_UNIT_NS, 0}
-/* clang-format on */
 
 struct report {
 	const struct mr_model *model; /* whole */
@@ -34,307 +24,12 @@ struct report {
 	int64_t span_ns;
 };
 
-/* ---- levels ------------------------------------------------------------------------------------- */
-
-enum mr_path_level mr_path_level_of(const struct mr_link *link)
-{
-	switch (link->kind) {
-	case MR_CAUSE_DEVICE:
-	case MR_CAUSE_DEPENDENCY:
-	case MR_CAUSE_DEVICE_BUSY:
-	case MR_CAUSE_DISPATCH:
-		return MR_PATH_DEVICE;
-	case MR_CAUSE_LAUNCH:
-	case MR_CAUSE_CALL:
-	case MR_CAUSE_SYNC:
-		return MR_PATH_RUNTIME;
-	case MR_CAUSE_CPU:
-		return link->culprit == MR_CULPRIT_NODE   ? MR_PATH_DATAFLOW
-		       : link->culprit == MR_CULPRIT_CALL ? MR_PATH_RUNTIME
-							  : MR_PATH_PROGRAM;
-	case MR_CAUSE_UNTRACED:
-		return link->culprit == MR_CULPRIT_NODE ? MR_PATH_DATAFLOW : MR_PATH_UNKNOWN;
-	case MR_CAUSE_DEVICE_UNKNOWN:
-	case MR_CAUSE_UNLAUNCHED:
-	case MR_CAUSE_NO_MORE_WORK:
-	case MR_CAUSE_UNKNOWN:
-		return MR_PATH_UNKNOWN;
-	}
-	return MR_PATH_KERNEL;
-}
-
-const char *mr_path_level_name(enum mr_path_level level)
-{
-	static const char *const names[MR_PATH_LEVELS] = {
-		[MR_PATH_DEVICE] = "device",     [MR_PATH_RUNTIME] = "runtime",
-		[MR_PATH_DATAFLOW] = "dataflow", [MR_PATH_PROGRAM] = "program",
-		[MR_PATH_KERNEL] = "kernel",     [MR_PATH_UNKNOWN] = "unknown",
-	};
-
-	return names[level];
-}
-
-/* ---- what a row of each table is ------------------------------------------------------------------ */
-
-/* Keys have no padding. */
-struct share_key {
-	uint32_t level;
-	struct mr_link link;
-};
-
-struct node_key {
-	uint32_t name;
-	uint32_t type;
-	uint32_t graph_name;
-	uint32_t is_outside; /* of any execution */
-};
-
-struct place_key {
-	uint32_t device; /* 0: it is a thread, or nothing */
-	uint32_t track;
-};
-
-union key {
-	uint32_t level;
-	struct share_key share;
-	struct node_key node;
-	struct place_key place;
-	uint32_t file;
-};
-
-/* Writes the key of a segment, and returns its size. */
-typedef size_t key_of(const struct mr_model *model, const struct mr_path_segment *segment,
-		      union key *key);
-
-static size_t level_key(const struct mr_model *model, const struct mr_path_segment *segment,
-			union key *key)
-{
-	(void)model;
-	key->level = mr_path_level_of(&segment->link);
-	return sizeof key->level;
-}
-
-static size_t share_key(const struct mr_model *model, const struct mr_path_segment *segment,
-			union key *key)
-{
-	(void)model;
-	key->share = (struct share_key){mr_path_level_of(&segment->link),
-					mr_link_by_name(segment->link)};
-	return sizeof key->share;
-}
-
-static size_t node_key(const struct mr_model *model, const struct mr_path_segment *segment,
-		       union key *key)
-{
-	uint32_t row = segment->execution;
-	const struct mr_definitions *definitions = &model->survey->definitions;
-	const struct mr_node *node =
-		&definitions->nodes.items[row == MR_NO_ROW ? 0 : model->node_executions.node[row]];
-
-	key->node =
-		(struct node_key){node->name, node->type,
-				  definitions->graphs.items[node->graph].name, row == MR_NO_ROW};
-	return sizeof key->node;
-}
-
-static size_t place_key(const struct mr_model *model, const struct mr_path_segment *segment,
-			union key *key)
-{
-	key->place = (struct place_key){0, segment->track};
-	if (segment->operation != MR_NO_ROW)
-		key->place = (struct place_key){mr_operation_device(model, segment->operation),
-						MR_NO_TRACK};
-	return sizeof key->place;
-}
-
-static size_t file_key(const struct mr_model *model, const struct mr_path_segment *segment,
-		       union key *key)
-{
-	(void)model;
-	key->file = segment->link.culprit == MR_CULPRIT_FILE ? segment->link.what : 0;
-	return sizeof key->file;
-}
-
-/* ---- and what it is called ------------------------------------------------------------------------ */
-
-/* "disk: /data/train.tfrecord"; NULL without memory. */
-static const char *link_text(const struct mr_model *model, struct mr_findings *findings,
-			     struct mr_link link)
-{
-	const char *culprit = mr_link_culprit(model, &findings->region, link);
-	const char *cause = mr_cause_name((enum mr_cause_kind)link.kind);
-
-	if (!culprit)
-		return NULL;
-	return *culprit ? mr_region_print(&findings->region, "%s: %s", cause, culprit) : cause;
-}
-
-static int name_level(const struct mr_model *model, struct mr_findings *findings, const void *key,
-		      uint32_t row, union mr_value *cells)
-{
-	(void)model, (void)findings, (void)row;
-	cells[0].text = mr_path_level_name(*(const uint32_t *)key);
-	return 0;
-}
-
-static int name_share(const struct mr_model *model, struct mr_findings *findings, const void *key,
-		      uint32_t row, union mr_value *cells)
-{
-	const struct share_key *share = key;
-
-	(void)row;
-	cells[0].text = mr_path_level_name(share->level);
-	cells[1].text = link_text(model, findings, share->link);
-	cells[2].text = mr_cause_name((enum mr_cause_kind)share->link.kind);
-	cells[3].text = mr_link_culprit(model, &findings->region, share->link);
-	return cells[1].text && cells[3].text ? 0 : -ENOMEM;
-}
-
-static int name_node(const struct mr_model *model, struct mr_findings *findings, const void *key,
-		     uint32_t row, union mr_value *cells)
-{
-	const struct node_key *node = key;
-
-	(void)findings, (void)row;
-	cells[0].text =
-		node->is_outside ? "(outside any operation)" : mr_node_text(model, node->name);
-	cells[1].text = mr_model_text(model, node->type);
-	cells[2].text = mr_model_text(model, node->graph_name);
-	return 0;
-}
-
-static int name_place(const struct mr_model *model, struct mr_findings *findings, const void *key,
-		      uint32_t row, union mr_value *cells)
-{
-	const struct place_key *place = key;
-
-	(void)findings, (void)row;
-	cells[1].number = cells[2].number = MR_NO_VALUE;
-	if (place->device) {
-		cells[0].text = mr_device_name(model, place->device);
-		cells[1].number = mr_device_pid(model, place->device);
-	} else if (place->track == MR_NO_TRACK) {
-		cells[0].text = "(nothing known)";
-	} else {
-		cells[0].text = mr_track_text(model, place->track);
-		cells[1].number = mr_track_pid(model, place->track);
-		cells[2].number = model->survey->tracks.items[place->track].tid;
-	}
-	return 0;
-}
-
-static int name_file(const struct mr_model *model, struct mr_findings *findings, const void *key,
-		     uint32_t row, union mr_value *cells)
-{
-	uint32_t file = *(const uint32_t *)key;
-
-	(void)findings, (void)row;
-	cells[0].text = file ? mr_file_path(model, file) : "(no file)";
-	return 0;
-}
-
-/* ---- tables --------------------------------------------------------------------------------------- */
-
-static int tally_by(const struct report *report, key_of *key_of_segment, struct mr_tally *tally)
-{
-	const struct mr_critical_path *path = &report->path;
-
-	for (uint32_t i = 0; i < path->segments.count; i++) {
-		union key key = {0};
-		size_t bytes = key_of_segment(report->model, &path->segments.items[i], &key);
-
-		if (mr_tally_add(tally, &key, bytes, path->segments.items[i].duration_ns, i) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int add_table(const struct report *report, key_of *key_of_segment,
-		     const struct mr_tally_look *look)
-{
-	mr_auto(tally) struct mr_tally tally = {0};
-	int result = tally_by(report, key_of_segment, &tally);
-
-	return result < 0 ? result
-			  : mr_tally_show(&tally, report->model, report->findings, report->finding,
-					  look, report->span_ns);
-}
-
-static bool has_files(const struct mr_critical_path *path)
-{
-	for (size_t i = 0; i < path->segments.count; i++)
-		if (path->segments.items[i].link.culprit == MR_CULPRIT_FILE)
-			return true;
-	return false;
-}
-
-static bool has_nodes(const struct mr_critical_path *path)
-{
-	for (size_t i = 0; i < path->segments.count; i++)
-		if (path->segments.items[i].execution != MR_NO_ROW)
-			return true;
-	return false;
-}
-
-static int add_tables(const struct report *report)
-{
-	/* clang-format off */
-	static const struct mr_finding_column level_columns[] = {
-		{"level", "level", MR_UNIT_TEXT, 0},
-		PATH_COLUMNS,
-	};
-	static const struct mr_finding_column share_columns[] = {
-		{"level", "level", MR_UNIT_TEXT, 0},
-		{"what", "what", MR_UNIT_TEXT, 0},
-		{"cause", "", MR_UNIT_TEXT, MR_COLUMN_DATA},
-		{"culprit", "", MR_UNIT_TEXT, MR_COLUMN_DATA},
-		PATH_COLUMNS,
-	};
-	static const struct mr_finding_column node_columns[] = {
-		{"node", "node", MR_UNIT_TEXT, MR_COLUMN_PATH},
-		{"type", "type", MR_UNIT_TEXT, 0},
-		{"graph", "graph", MR_UNIT_TEXT, MR_COLUMN_SPARE},
-		PATH_COLUMNS,
-	};
-	static const struct mr_finding_column place_columns[] = {
-		{"place", "thread or device", MR_UNIT_TEXT, 0},
-		{"pid", "pid", MR_UNIT_NUMBER, 0},
-		{"tid", "tid", MR_UNIT_NUMBER, 0},
-		PATH_COLUMNS,
-	};
-	static const struct mr_finding_column file_columns[] = {
-		{"file", "file", MR_UNIT_TEXT, MR_COLUMN_PATH},
-		PATH_COLUMNS,
-	};
-#define LOOK(id, title, columns, name) \
-	&(struct mr_tally_look){id, title, columns, mr_countof(columns), name}
-	/* clang-format on */
-	int result =
-		add_table(report, level_key, LOOK("levels", "By level", level_columns, name_level));
-
-	if (result == 0)
-		result = add_table(report, share_key,
-				   LOOK("shares", "By what happened", share_columns, name_share));
-	if (result == 0 && has_nodes(&report->path))
-		result = add_table(report, node_key,
-				   LOOK("by_node", "By node", node_columns, name_node));
-	if (result == 0)
-		result = add_table(
-			report, place_key,
-			LOOK("by_place", "By thread and device", place_columns, name_place));
-	if (result == 0 && has_files(&report->path))
-		result = add_table(report, file_key,
-				   LOOK("by_file", "By file", file_columns, name_file));
-#undef LOOK
-	return result;
-}
-
 /* ---- evidence ------------------------------------------------------------------------------------- */
 
 static int prove(const struct report *report, const struct mr_path_segment *segment)
 {
 	struct mr_evidence evidence = {
-		.what = link_text(report->model, report->findings, segment->link),
+		.what = mr_path_link_text(report->model, report->findings, segment->link),
 		.track = segment->track,
 		.start_ns = segment->start_ns,
 		.duration_ns = segment->duration_ns,
@@ -397,12 +92,12 @@ static int say_rest(const struct report *report)
 	char rest[MR_FORMAT_BYTES];
 
 	if (last->track != MR_NO_TRACK || last->link.kind != MR_CAUSE_UNTRACED ||
-	    last->duration_ns < report->span_ns / TOLD_SHARE)
+	    last->duration_ns < report->span_ns / LEAST_SHARE)
 		return 0;
 	mr_format_ns(rest, last->duration_ns, false);
 	return mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
-			      "Nothing that was traced lasted until the end: the last %s are "
-			      "untraced.",
+			      "Nothing that was recorded lasted until the end: what happened in "
+			      "the last %s is not known.",
 			      rest);
 }
 
@@ -417,20 +112,20 @@ static int say(const struct report *report)
 	if (!levels || !shares)
 		return -ENOMEM;
 	mr_format_ns(span, report->span_ns, false);
-	int result = mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
-				    "What the end of these %s waited for, step by step: %s.", span,
-				    levels);
+	int result =
+		mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
+			       "Followed back from their end, these %s went to: %s.", span, levels);
 	if (result == 0)
 		result = mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
-					"Most of it: %s.", shares);
+					"The largest parts: %s.", shares);
 	if (result == 0)
 		result = say_rest(report);
 	if (result == 0 && report->path.uncertain)
 		result = mr_finding_say(
 			report->findings, report->finding, MR_SEVERITY_NOTE,
-			"%llu of %llu times it is not certain whether an operation "
-			"waited for its launch or for another operation: the two lie "
-			"within the error of the clocks.",
+			"In %llu of %llu cases it is uncertain whether an operation waited for its "
+			"launch or for another operation: the two lie within the error of the "
+			"clocks.",
 			(unsigned long long)report->path.uncertain,
 			(unsigned long long)report->path.decisions);
 	return result;
@@ -438,7 +133,8 @@ static int say(const struct report *report)
 
 static int tell(struct report *report)
 {
-	int result = add_tables(report);
+	int result = mr_path_tabulate(report->model, &report->path, report->span_ns,
+				      report->findings, report->finding);
 
 	if (result == 0)
 		result = say(report);

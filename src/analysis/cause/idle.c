@@ -3,7 +3,9 @@
 
 #include <assert.h>
 
+#include "analysis/cause/crowd.h"
 #include "analysis/cause/delay.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 #include "base/sort.h"
 
@@ -261,22 +263,64 @@ static int compare_devices(const void *left, const void *right)
 	return (a->device > b->device) - (a->device < b->device);
 }
 
-static int name_headlines(struct mr_idle *idle)
+/* ---- headlines ------------------------------------------------------------------------------------ */
+
+/* What a piece's chain is counted as, before crowds are found. */
+static struct mr_link plain_headline(const struct mr_idle *idle, uint32_t chain)
 {
-	uint32_t count = mr_strings_count(&idle->chains.links);
+	return mr_link_by_name(
+		*mr_chain_link(&idle->chains, mr_chain_headline(&idle->chains, chain)));
+}
 
-	if (mr_vec_reserve(&idle->headlines, count) < 0)
-		return -ENOMEM;
-	for (uint32_t chain = 0; chain < count; chain++) {
-		uint32_t headline = mr_chain_headline(&idle->chains, chain);
-		struct mr_link link = mr_link_by_name(*mr_chain_link(&idle->chains, headline));
+/* `tally` has one entry for each headline of a piece. */
+static int tally_headlines(const struct mr_idle *idle, struct mr_tally *tally)
+{
+	for (uint32_t i = 0; i < idle->pieces.count; i++) {
+		const struct mr_idle_piece *piece = &idle->pieces.items[i];
+		const struct mr_link link = plain_headline(idle, piece->chain);
 
-		if (mr_chain_intern(&idle->chains, link, &headline) < 0)
+		if (mr_tally_add(tally, &link, sizeof link, piece->duration_ns, i) < 0)
 			return -ENOMEM;
-		idle->headlines.items[idle->headlines.count++] = headline;
 	}
 	return 0;
 }
+
+static int name_headline(struct mr_idle *idle, uint32_t chain, const struct mr_crowds *crowds,
+			 struct mr_tally *tally, const uint32_t *members)
+{
+	struct mr_link link = plain_headline(idle, chain);
+	uint32_t entry, headline, known = (uint32_t)tally->entries.count;
+
+	if (mr_strings_intern(&tally->keys, &link, sizeof link, &entry) < 0)
+		return -ENOMEM;
+	if (entry < known && members[entry])
+		mr_link_widen(crowds, &link, members[entry]);
+	if (mr_chain_intern(&idle->chains, link, &headline) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&idle->headlines, headline);
+}
+
+static int name_headlines(const struct mr_model *model, struct mr_idle *idle)
+{
+	uint32_t count = mr_strings_count(&idle->chains.links);
+	mr_auto(tally) struct mr_tally tally = {0};
+	mr_auto(free) uint32_t *members = NULL;
+	struct mr_crowds crowds;
+	int result = mr_crowds_make(model, &crowds);
+
+	if (result < 0)
+		return result;
+	result = tally_headlines(idle, &tally);
+	if (result == 0)
+		result = mr_tally_find_crowds(&tally, sizeof(struct mr_link), mr_link_widen,
+					      &crowds, &members);
+	for (uint32_t chain = 0; result == 0 && chain < count; chain++)
+		result = name_headline(idle, chain, &crowds, &tally, members);
+	mr_crowds_free(&crowds);
+	return result;
+}
+
+/* ---- together ------------------------------------------------------------------------------------- */
 
 /* Pieces tile the idle time. */
 static void check(const struct mr_idle *idle)
@@ -312,7 +356,7 @@ int mr_idle_make(const struct mr_model *model, struct mr_idle *ret_idle)
 		if (is_wanted(&maker, i, part))
 			result = add_device(&maker, i, part);
 	if (result == 0)
-		result = name_headlines(&maker.idle);
+		result = name_headlines(maker.model, &maker.idle);
 	mr_delays_free(&maker.delays);
 	mr_vec_free(&maker.bounds_ns);
 	if (result < 0) {

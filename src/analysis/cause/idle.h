@@ -60,8 +60,8 @@ static inline int64_t mr_idle_busy_ns(const struct mr_idle_device *device)
 	return device->end_ns - device->first_ns - device->idle_ns;
 }
 
-/* The chain that names the cause of a piece's chain. Threads that are not traced go by their names: a build has
- * hundreds of short-lived ones. */
+/* The chain that names the cause of a piece's chain. Threads of other processes go by their names, and culprits of one
+ * kind that are many by their kind (crowd.h): a build has hundreds of short-lived ones. */
 static inline uint32_t mr_idle_headline(const struct mr_idle *idle, uint32_t chain)
 {
 	return idle->headlines.items[chain];

@@ -16,7 +16,7 @@
 #include "base/format.h"
 
 enum {
-	CAUSES = 3,           /* told of in a sentence */
+	CAUSES = 3,           /* named in a sentence */
 	EXAMPLES = 3,         /* longest gaps */
 	BUSY_PERCENT = 90,    /* a device that is busy as much is not held up */
 	COVERED_PERCENT = 90, /* is enough */
@@ -104,7 +104,7 @@ static const char *clause_text(const struct report *report, struct pieces pieces
 	return clause && call ? mr_region_print(region, "%s%s", clause, call) : NULL;
 }
 
-/* "15.1 ms because ..."; where culprits differ the worst is told of. */
+/* "15.1 ms because ..."; where culprits differ, with the worst. */
 static const char *kind_text(const struct report *report, struct pieces pieces,
 			     enum mr_cause_kind kind, int64_t total_ns,
 			     const struct mr_idle_cause *worst)
@@ -200,10 +200,11 @@ static int say_device(const struct report *report, const struct mr_idle_device *
 				      "%s was busy all the time (%s).", name, span);
 	if (is_busy)
 		return mr_finding_say(report->findings, report->finding, MR_SEVERITY_FINE,
-				      "%s was busy %s of the time (%s). It was idle %s: %s.", name,
-				      share, span, idle, causes);
+				      "%s was busy %s of the time (%s). It was idle for %s: %s.",
+				      name, share, span, idle, causes);
 	return mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
-			      "%s was idle %s (%s of %s): %s.", name, idle, share, span, causes);
+			      "%s was idle for %s (%s of %s): %s.", name, idle, share, span,
+			      causes);
 }
 
 /* Idle time of all devices. */
@@ -252,10 +253,11 @@ static int say_coverage(const struct report *report)
 	if (sums.untraced_ns == 0 || report->model->states.table.count)
 		return mr_finding_say(report->findings, report->finding, severity,
 				      "The trace explains %s of the idle time.", explained);
-	return mr_finding_say(report->findings, report->finding, severity,
-			      "The trace explains %s of the idle time; %s fell to threads outside "
-			      "any runtime call, which only the kernel level can explain.",
-			      explained, untraced);
+	return mr_finding_say(
+		report->findings, report->finding, severity,
+		"The trace explains %s of the idle time. Another %s passed in threads "
+		"outside any runtime call, which only the kernel level could explain.",
+		explained, untraced);
 }
 
 /* ---- the longest gaps --------------------------------------------------------------------------- */
@@ -313,10 +315,10 @@ static int tell_gap(const struct report *report, const struct gap *gap)
 
 	if (!end || !causes || !duration ||
 	    mr_finding_say(report->findings, report->finding, MR_SEVERITY_FINE,
-			   "%s idle %s before %s: %s.", name, duration, end, causes) < 0)
+			   "%s was idle for %s before %s: %s.", name, duration, end, causes) < 0)
 		return -ENOMEM;
 	const char *what =
-		mr_region_print(&report->findings->region, "idle of %s before %s", name, end);
+		mr_region_print(&report->findings->region, "%s idle before %s", name, end);
 	if (!what)
 		return -ENOMEM;
 	return mr_finding_prove(
@@ -373,5 +375,5 @@ int mr_analyse_idle(const struct mr_model *model, struct mr_findings *findings)
 		result = tell(&report);
 	mr_idle_free(&report.idle);
 	mr_step_index_free(&report.steps);
-	return result < 0 ? mr_fail_errno(-result, "tell why devices were idle") : 0;
+	return result < 0 ? mr_fail_errno(-result, "explain why devices were idle") : 0;
 }

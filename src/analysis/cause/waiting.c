@@ -6,6 +6,10 @@
 /* What a call waits for that blocks. FILE: that depends on the file. */
 #define FILE_DECIDES MR_WAIT_COUNT
 
+enum {
+	TASK_NAME_LENGTH = 15
+};
+
 struct call_kind {
 	const char *name; /* or its beginning, if it ends in * */
 	uint8_t kind;
@@ -215,6 +219,22 @@ uint32_t mr_track_pid(const struct mr_model *model, uint32_t track)
 	const struct mr_survey *survey = model->survey;
 
 	return survey->processes.items[survey->tracks.items[track].process].pid;
+}
+
+/* The kernel cuts the names of threads. */
+bool mr_is_recorder(const struct mr_model *model, uint32_t name)
+{
+	const struct mr_survey *survey = model->survey;
+
+	for (size_t i = 0; name && i < survey->processes.count; i++) {
+		const char *program = mr_model_text(model, survey->processes.items[i].program);
+		const char *slash = strrchr(program, '/');
+
+		if (survey->processes.items[i].number == MR_RECORDER_PROCESS && *program)
+			return strncmp(slash ? slash + 1 : program, mr_model_text(model, name),
+				       TASK_NAME_LENGTH) == 0;
+	}
+	return false;
 }
 
 struct mr_evidence mr_state_evidence(const struct mr_model *model, uint32_t row, const char *what)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a blocked thread waits for, told from the system call it is in and the file of the call, and what
- * things of the kernel level are called.
+ * What a blocked thread waits for, as the system call it is in and the file of the call show it, and what things of the
+ * kernel level are called.
  */
 #ifndef MR_ANALYSIS_WAITING_H
 #define MR_ANALYSIS_WAITING_H
@@ -44,6 +44,10 @@ const char *mr_file_path(const struct mr_model *model, uint32_t file);
 
 const char *mr_track_text(const struct mr_model *model, uint32_t track);
 uint32_t mr_track_pid(const struct mr_model *model, uint32_t track);
+
+/* Is that string the name of millrace's own threads? */
+#define MR_RECORDER_TEXT "millrace itself"
+bool mr_is_recorder(const struct mr_model *model, uint32_t name);
 
 /* A row of the states as evidence. */
 struct mr_evidence mr_state_evidence(const struct mr_model *model, uint32_t row, const char *what);

@@ -98,7 +98,7 @@ static inline void mr_cleanup_node_groups(struct mr_node_groups *groups)
 	mr_node_groups_free(groups);
 }
 
-/* For such groups: names as many cells. Which node a row is about is not told by its name: other graphs may
+/* For such groups: names as many cells. A name does not say which node a row is about: other graphs may
  * have one of the same. */
 mr_name_group mr_name_node;
 /* clang-format off */

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/finding/tally.h"
 
+#include <assert.h>
+#include <string.h>
+
 #include "base/macros.h"
 
 enum {
 	BRIEF_ROWS = 8,
+	MANY = 8, /* so many members of a kind are a crowd */
+	KEY_BYTES = 64,
 };
 
 int mr_tally_add(struct mr_tally *tally, const void *key, size_t key_bytes, int64_t ns,
@@ -26,6 +31,117 @@ int mr_tally_add(struct mr_tally *tally, const void *key, size_t key_bytes, int6
 	}
 	return 0;
 }
+
+/* ---- crowds ------------------------------------------------------------------------------------- */
+
+/* How many members a kind has, and the time of all and of the longest. */
+struct kind {
+	uint32_t members;
+	int64_t total_ns;
+	int64_t max_ns;
+};
+
+typedef mr_vec(struct kind) kinds;
+
+static int add_to_kind(struct mr_strings *keys, kinds *list, const void *key, size_t key_bytes,
+		       int64_t ns, uint32_t *ret_kind)
+{
+	if (mr_strings_intern(keys, key, key_bytes, ret_kind) < 0 ||
+	    (*ret_kind == list->count && mr_vec_push(list, ((struct kind){0})) < 0))
+		return -ENOMEM;
+	struct kind *kind = &list->items[*ret_kind];
+	kind->members++;
+	mr_ns_add(&kind->total_ns, ns);
+	kind->max_ns = mr_max(kind->max_ns, ns);
+	return 0;
+}
+
+/* Leaves the number of each entry's kind in `of_entry`; UINT32_MAX: it has none. */
+static int find_kinds(const struct mr_tally *tally, size_t key_bytes, mr_widen_key *widen,
+		      const void *context, kinds *list, uint32_t *of_entry)
+{
+	struct mr_strings keys = {0};
+	char key[KEY_BYTES];
+	int result = 0;
+
+	assert(key_bytes <= sizeof key);
+	for (uint32_t i = 0; result == 0 && i < tally->entries.count; i++) {
+		memcpy(key, mr_tally_key(tally, i), key_bytes);
+		of_entry[i] = UINT32_MAX;
+		if (widen(context, key, 0))
+			result = add_to_kind(&keys, list, key, key_bytes,
+					     tally->entries.items[i].total_ns, &of_entry[i]);
+	}
+	mr_strings_free(&keys);
+	return result;
+}
+
+int mr_tally_find_crowds(const struct mr_tally *tally, size_t key_bytes, mr_widen_key *widen,
+			 const void *context, uint32_t **ret_members)
+{
+	uint32_t *members = malloc((tally->entries.count + 1) * sizeof *members);
+	kinds list = {0};
+
+	if (!members || find_kinds(tally, key_bytes, widen, context, &list, members) < 0) {
+		mr_vec_free(&list);
+		free(members);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < tally->entries.count; i++) {
+		const struct kind *kind = members[i] == UINT32_MAX ? NULL : &list.items[members[i]];
+		bool is_crowd = kind && kind->members >= MANY &&
+				kind->max_ns < kind->total_ns - kind->max_ns;
+
+		members[i] = is_crowd ? kind->members : 0;
+	}
+	mr_vec_free(&list);
+	*ret_members = members;
+	return 0;
+}
+
+static int add_entry(struct mr_tally *tally, const void *key, size_t key_bytes,
+		     const struct mr_tally_entry *added)
+{
+	uint32_t number;
+
+	if (mr_strings_intern(&tally->keys, key, key_bytes, &number) < 0)
+		return -ENOMEM;
+	if (number == tally->entries.count)
+		return mr_vec_push(&tally->entries, *added);
+	struct mr_tally_entry *entry = &tally->entries.items[number];
+	entry->count += added->count;
+	mr_ns_add(&entry->total_ns, added->total_ns);
+	if (added->max_ns > entry->max_ns) {
+		entry->max_ns = added->max_ns;
+		entry->longest = added->longest;
+	}
+	return 0;
+}
+
+int mr_tally_merge(struct mr_tally *tally, size_t key_bytes, mr_widen_key *widen,
+		   const void *context)
+{
+	mr_auto(free) uint32_t *members = NULL;
+	struct mr_tally merged = {0};
+	char key[KEY_BYTES];
+	int result = mr_tally_find_crowds(tally, key_bytes, widen, context, &members);
+
+	for (uint32_t i = 0; result == 0 && i < tally->entries.count; i++) {
+		memcpy(key, mr_tally_key(tally, i), key_bytes);
+		if (members[i])
+			widen(context, key, members[i]);
+		result = add_entry(&merged, key, key_bytes, &tally->entries.items[i]);
+	}
+	if (result < 0) {
+		mr_tally_free(&merged);
+		return result;
+	}
+	mr_tally_free(tally);
+	*tally = merged;
+	return 0;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------- */
 
 int mr_tally_sort(const struct mr_tally *tally, struct mr_sort_item **ret_order)
 {

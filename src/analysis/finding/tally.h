@@ -39,6 +39,19 @@ static inline void mr_ns_add(int64_t *sum, int64_t ns)
 int mr_tally_add(struct mr_tally *tally, const void *key, size_t key_bytes, int64_t ns,
 		 uint32_t row);
 
+/* Makes of a key that of the kind that it belongs to, which has so many members; false if there is none. Members of a
+ * kind differ in nothing but what `members` and the rest of the key leave out. */
+typedef bool mr_widen_key(const void *context, void *key, uint32_t members);
+
+/* By entry: how many members the kind has that stands for it, as they are many and none has half of their time; 0: the
+ * entry stands for itself. To be freed by the caller. -ENOMEM. */
+int mr_tally_find_crowds(const struct mr_tally *tally, size_t key_bytes, mr_widen_key *widen,
+			 const void *context, uint32_t **ret_members);
+
+/* Puts such kinds in the place of their members. -ENOMEM. */
+int mr_tally_merge(struct mr_tally *tally, size_t key_bytes, mr_widen_key *widen,
+		   const void *context);
+
 /* Entries by sum, largest first; to be freed by the caller. */
 int mr_tally_sort(const struct mr_tally *tally, struct mr_sort_item **ret_order);
 
