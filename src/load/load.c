@@ -5,9 +5,11 @@
 #include "base/progress.h"
 #include "import/import.h"
 #include "load/annotations.h"
+#include "load/infer_steps.h"
 #include "load/kernel.h"
 #include "load/memory.h"
 #include "load/messages.h"
+#include "load/operations.h"
 #include "load/passes.h"
 #include "load/runtime.h"
 #include "model/index.h"
@@ -147,6 +149,8 @@ OF_MODEL(link_messages, mr_messages_link)
 OF_MODEL(link_executions, mr_runtime_link_executions)
 OF_MODEL(mark_waits, mr_runtime_mark_waits)
 OF_MODEL(link_waits, mr_runtime_link_waits)
+OF_MODEL(infer_steps, mr_steps_infer)
+OF_MODEL(link_operations, mr_operations_link)
 OF_MODEL(link_kernel, mr_kernel_level_link)
 OF_MODEL(check_constraints, mr_constraints_check)
 #undef OF_MODEL
@@ -173,6 +177,9 @@ const struct mr_pass mr_load_passes[] = {
 	PASS(link_waits,        HAS(ORDER) | HAS(ROLES),        HAS(WAITS)),
 	PASS(link_executions,   HAS(PARENTS) | HAS(LAUNCHES),   HAS(EXECUTIONS)),
 	PASS(link_frameworks,   HAS(EXECUTIONS) | HAS(PEERS),   0),
+	PASS(infer_steps,       HAS(NODES) | HAS(PARENTS) | HAS(LAUNCHES) | HAS(ROLES),
+								HAS(STEPS)),
+	PASS(link_operations,   HAS(EXECUTIONS) | HAS(STEPS),   0),
 	PASS(link_kernel,       HAS(ORDER),                     0),
 	PASS(check_constraints, HAS(WAITS),                     0),
 	/* clang-format on */

@@ -44,6 +44,13 @@ enum mr_memory_teller {
 	MR_MEMORY_RUNTIME,
 };
 
+/* How a step is known. */
+enum mr_step_origin {
+	MR_STEP_MARKED,   /* by the program */
+	MR_STEP_CALLED,   /* a call of the function that its process calls most often */
+	MR_STEP_INFERRED, /* from what its process launches again and again */
+};
+
 /* What a runtime call is to the device. */
 enum mr_call_role {
 	MR_CALL_PLAIN,
@@ -112,12 +119,13 @@ enum mr_call_role {
 	COLUMN(uint32_t, step, "number that the program gave")
 
 #define MR_ABOUT_steps "Steps of the program: training steps, frames, requests."
-#define MR_COLUMNS_steps(COLUMN)                                                           \
-	COLUMN(track, track, "thread that told of it")                                     \
-	COLUMN(time_ns, start_ns, "when it began")                                         \
-	COLUMN(int64_t, duration_ns, "how long it took")                                   \
-	COLUMN(uint64_t, step, "that the program gave; of calls: how many came before")    \
-	COLUMN(string, function, "NULL: the program marked it; else it is a call of this") \
+#define MR_COLUMNS_steps(COLUMN)                                                                \
+	COLUMN(track, track, "thread that told of it")                                          \
+	COLUMN(time_ns, start_ns, "when it began")                                              \
+	COLUMN(int64_t, duration_ns, "how long it took")                                        \
+	COLUMN(uint64_t, step, "number that the program gave; of others: how many came before") \
+	COLUMN(string, function, "that it is a call of; NULL of others")                        \
+	COLUMN(one_of(step_origin), origin, "how it is known")                                  \
 	COLUMN(row_flags, flags, "what is special about it")
 
 #define MR_ABOUT_calls "Calls of a runtime such as OpenCL or CUDA."
@@ -169,6 +177,8 @@ enum mr_call_role {
 	COLUMN(bound_ns, bound_ns, "its times are exact to that")                         \
 	COLUMN(process, process, "that launched it")                                      \
 	COLUMN(row_of(calls), call, "the call that launched it")                          \
+	COLUMN(row_of(node_executions), execution, "the innermost around that call")      \
+	COLUMN(row_of(steps), step, "of its process, in which it was launched")           \
 	COLUMN(row_of(device_operations), after, "that it waits for, and that ends last") \
 	COLUMN(string, name, "of the kernel, or what it is")                              \
 	COLUMN(uint64_t, correlation, "the same as that of its call")                     \

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "load/infer_steps.h"
+#include "load/operations.h"
 #include "model/kernel_link.h"
 
 static struct mr_model *model;
@@ -279,4 +281,6 @@ void hand_model_load(void)
 	must(mr_model_nest(model));
 	must(mr_kernel_level_link(model));
 	link_operations();
+	must(mr_steps_infer(model));
+	must(mr_operations_link(model));
 }

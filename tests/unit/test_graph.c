@@ -12,6 +12,7 @@
 #include "analysis/critical_path.h"
 #include "base/error.h"
 #include "hand_model.h"
+#include "load/operations.h"
 #include "serve/graph.h"
 
 static struct mr_model *model;
@@ -87,6 +88,7 @@ static int set_up(void **state)
 	hand_operation(QUEUE_A, 400, 450, "kernel", 1);
 	hand_model_load();
 	model->calls.execution[0] = model->node_executions.table.count - 1; /* the last to begin */
+	assert_int_equal(mr_operations_link(model), 0);
 	assert_int_equal(mr_graph_figures_make(model, &path, &figures), 0);
 	return 0;
 }
