@@ -23,6 +23,7 @@ enum mr_loaded {
 	MR_LOADED_WAITS = 1 << 10,      /* calls and operations lead to what they waited for */
 	MR_LOADED_EXECUTIONS = 1 << 11, /* calls lead to the executions in which they were made */
 	MR_LOADED_STEPS = 1 << 12,      /* all steps are there, also inferred ones */
+	MR_LOADED_CAUSES = 1 << 13,     /* operations lead to the executions that launched them */
 };
 
 struct mr_pass {

@@ -111,7 +111,11 @@ static int add_edge(struct mr_definitions *definitions, uint32_t process,
 static int add_device(struct mr_definitions *definitions, uint32_t process,
 		      const struct mr_event_def_device *def)
 {
-	struct mr_device device = {def->name, def->clock, def->kind, process};
+	const struct mr_device device = {.name = def->name,
+					 .same = (uint32_t)definitions->devices.count,
+					 .clock = def->clock,
+					 .kind = def->kind,
+					 .process = process};
 
 	if (note(definitions, process, MR_ID_device, def->id, definitions->devices.count) < 0)
 		return -ENOMEM;

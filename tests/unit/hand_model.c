@@ -76,7 +76,9 @@ struct mr_model *hand_model_start(void)
 		uint32_t index;
 
 		add_track(MR_TRACK_CPU, i, "cpu");
-		must(mr_strings_intern(&model->survey->cpu_keys, &i, sizeof i, &index));
+		must(mr_strings_intern(&model->survey->cpu_keys,
+				       &(const struct mr_host_key){MR_OWN_HOST, i},
+				       sizeof(struct mr_host_key), &index));
 	}
 	model->survey->first_queue_track = THREADS;
 	model->survey->first_cpu_track = FIRST_CPU_TRACK;
