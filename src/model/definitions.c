@@ -135,7 +135,7 @@ static int add_queue(struct mr_definitions *definitions, uint32_t process,
 static int add_file(struct mr_definitions *definitions, uint32_t process,
 		    const struct mr_event_def_file *def, const char *path)
 {
-	struct mr_file file = {def->device, def->inode, 0};
+	struct mr_file file = {.device_number = def->device, .inode = def->inode};
 
 	if (intern(definitions, path, &file.path) < 0 ||
 	    note(definitions, process, MR_ID_file, def->id, definitions->files.count) < 0)

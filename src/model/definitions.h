@@ -70,6 +70,7 @@ struct mr_file {
 	uint64_t device_number;
 	uint64_t inode;
 	uint32_t path; /* string */
+	uint32_t host;
 };
 
 /* Its index is the number that clock/clocks.h knows it by. */

@@ -242,6 +242,7 @@ static int note_gap(struct mr_survey *survey, uint32_t cpu, uint64_t begin_ticks
 		    uint64_t end_ticks)
 {
 	struct mr_gap gap = {
+		.host = MR_OWN_HOST,
 		.cpu = cpu,
 		.begin_ns = (int64_t)mr_min(begin_ticks, (uint64_t)MR_CLOCK_MAX_NS),
 		.end_ns = (int64_t)mr_min(end_ticks, (uint64_t)MR_CLOCK_MAX_NS),

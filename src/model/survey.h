@@ -85,6 +85,7 @@ struct mr_texts_seen {
 
 /* Kernel records of a CPU are missing from that time to that. */
 struct mr_gap {
+	uint32_t host;
 	uint32_t cpu;
 	int64_t begin_ns;
 	int64_t end_ns;

@@ -82,6 +82,7 @@ static const struct mr_column_desc columns_of_queues[] = {
 
 static const struct mr_column_desc columns_of_files[] = {
 	MEMBER(mr_file, string, path, "as it was opened, or what it is"),
+	MEMBER(mr_file, host, host, "that it belongs to"),
 	MEMBER(mr_file, uint64_t, device_number, "of the file system"),
 	MEMBER(mr_file, uint64_t, inode, "its number there"),
 };
@@ -93,7 +94,8 @@ static const struct mr_column_desc columns_of_clocks[] = {
 };
 
 static const struct mr_column_desc columns_of_gaps[] = {
-	MEMBER(mr_gap, cpu, cpu, "whose records are missing"),
+	MEMBER(mr_gap, host, host, "whose records are missing"),
+	MEMBER(mr_gap, cpu, cpu, "of it"),
 	MEMBER(mr_gap, time_ns, begin_ns, "from then"),
 	MEMBER(mr_gap, time_ns, end_ns, "until then"),
 };
