@@ -137,8 +137,7 @@ static int write_executions(const struct node *node)
 
 static bool is_launched_by(const struct mr_model *model, uint32_t operation, uint32_t node)
 {
-	uint32_t call = model->device_operations.call[operation];
-	uint32_t execution = call == MR_NO_ROW ? MR_NO_ROW : model->calls.execution[call];
+	uint32_t execution = model->device_operations.execution[operation];
 
 	return execution != MR_NO_ROW && model->node_executions.node[execution] == node;
 }

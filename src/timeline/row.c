@@ -22,7 +22,7 @@ static uint32_t execution_of_operation(const struct mr_model *model, uint32_t op
 {
 	if (operation == MR_NO_ROW)
 		return MR_NO_ROW;
-	return execution_of_call(model, model->device_operations.call[operation]);
+	return model->device_operations.execution[operation];
 }
 
 /* Fills in operation, execution and, where the slices have none, the track. */
@@ -110,7 +110,7 @@ static uint32_t find_step(const struct mr_row *row)
 			return step;
 	}
 	if (row->operation != MR_NO_ROW)
-		return mr_operation_step(row->model, &row->view->steps, row->operation);
+		return row->model->device_operations.step[row->operation];
 	if (row->track == MR_NO_TRACK || survey->tracks.items[row->track].kind != MR_TRACK_THREAD)
 		return MR_NO_ROW;
 	return mr_step_index_find(&row->view->steps, survey->tracks.items[row->track].process,

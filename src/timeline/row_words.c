@@ -87,8 +87,7 @@ static int say_gap(const struct words *words, const struct mr_idle *idle,
 /* What ended a gap, and which operation of the graph launched that. */
 static int say_gap_end(const struct words *words, uint32_t operation)
 {
-	uint32_t call = words->model->device_operations.call[operation];
-	uint32_t execution = call == MR_NO_ROW ? MR_NO_ROW : words->model->calls.execution[call];
+	uint32_t execution = words->model->device_operations.execution[operation];
 	const char *name = name_operation(words, operation);
 
 	if (execution == MR_NO_ROW)

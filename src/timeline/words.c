@@ -42,7 +42,8 @@ struct mr_levels mr_trace_levels(const struct mr_model *model)
 {
 	return (struct mr_levels){
 		.dataflow = model->node_executions.table.count || model->scopes.table.count ||
-			    model->steps.table.count || model->node_instants.table.count,
+			    (model->steps.table.count && !mr_model_infers_steps(model)) ||
+			    model->node_instants.table.count,
 		.runtime = model->calls.table.count || model->device_operations.table.count,
 		.kernel = model->states.table.count || model->system_calls.table.count ||
 			  model->cpu_runs.table.count,

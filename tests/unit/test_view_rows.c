@@ -11,6 +11,7 @@
 #include "ask_json.h"
 #include "hand_view.h"
 #include "load/messages.h"
+#include "load/operations.h"
 #include "load/tensorflow/tensorflow.h"
 #include "timeline/arrows.h"
 
@@ -65,6 +66,7 @@ static void launch_in_nested(void)
 		row_at(&hand_made->node_executions.table, 150);
 	hand_made->calls.execution[row_at(&hand_made->calls.table, 400)] =
 		row_at(&hand_made->node_executions.table, 100);
+	assert_int_equal(mr_operations_link(hand_made), 0);
 }
 
 static void launches_are_seen_from_every_end(void **state)
