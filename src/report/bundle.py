@@ -12,8 +12,8 @@ C source of mr_assets[] (assets.h).
 Modules are fetched one by one, and a browser takes longer to fetch sixty than to draw what they draw. In a bundle each
 is a function, called once, after those that it needs; what it exports is what the function returns:
 
-    import {element} from "./dom.js";          const module_shared_links_js = (() => {
-    export function createLinks() { … }   ─►   const {element} = module_shared_dom_js;
+    import {element} from "./dom.js";          const $shared_links = (() => {
+    export function createLinks() { … }   ─►   const {element} = $shared_dom;
                                                function createLinks() { … }
                                                return {createLinks};
                                                })();
@@ -48,7 +48,7 @@ EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (?P<nam
 
 
 def variable_of(module):
-    return "module_" + re.sub(r"\W", "_", str(module))
+    return "$" + re.sub(r"\W", "_", str(module.with_suffix("")))
 
 
 class Bundle:

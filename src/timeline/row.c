@@ -13,16 +13,24 @@
 
 /* ---- what it is about ------------------------------------------------------------------------------- */
 
-static uint32_t execution_of_call(const struct mr_model *model, uint32_t call)
+static uint32_t execution_of_operation(const struct mr_model *model, uint32_t operation)
 {
+	uint32_t call =
+		operation == MR_NO_ROW ? MR_NO_ROW : model->device_operations.call[operation];
+
 	return call == MR_NO_ROW ? MR_NO_ROW : model->calls.execution[call];
 }
 
-static uint32_t execution_of_operation(const struct mr_model *model, uint32_t operation)
+/* Of a table that says itself to which execution its rows belong. */
+static uint32_t execution_in_column(const struct mr_row *row)
 {
-	if (operation == MR_NO_ROW)
-		return MR_NO_ROW;
-	return execution_of_call(model, model->device_operations.call[operation]);
+	const struct mr_column_desc *desc;
+	const uint32_t *executions = NULL;
+
+	if (!mr_sliced[row->table].is_derived)
+		executions = mr_sliced_column(mr_sliced_table(row->model, row->table), "execution",
+					      &desc);
+	return executions ? executions[row->row] : MR_NO_ROW;
 }
 
 /* Fills in operation, execution and, where the slices have none, the track. */
@@ -33,9 +41,6 @@ static int find_subject(struct mr_row *row)
 	switch (row->table) {
 	case MR_SLICED_node_executions:
 		row->execution = row->row;
-		return 0;
-	case MR_SLICED_calls:
-		row->execution = execution_of_call(model, row->row);
 		return 0;
 	case MR_SLICED_device_operations:
 		row->operation = row->row;
@@ -62,6 +67,7 @@ static int find_subject(struct mr_row *row)
 		return 0;
 	}
 	default:
+		row->execution = execution_in_column(row);
 		return 0;
 	}
 }

@@ -41,7 +41,7 @@ class Overview(browser.ViewerTest):
         span = device["last_ns"] - device["first_ns"]
         whole = bar.bounding_box()["width"]
         busy = sum(width for width, name in zip(widths, bar.locator("title").all_text_contents())
-                   if name.startswith(("kernels", "copies")))
+                   if name.startswith(("device kernels", "copies")))
         self.assertAlmostEqual(1 - device["idle_ns"] / span, busy / whole, delta=0.01)
         self.assertAlmostEqual(whole, sum(widths), delta=1)
 

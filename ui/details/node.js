@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A node of the dataflow graph: its neighbours, its kernels, its executions. */
+/** A node of the dataflow graph: its neighbours, what it launched, its executions. */
 
 import {durationBars, responsive} from "../pages/plots.js";
 import {element} from "../shared/dom.js";
@@ -71,9 +71,9 @@ export function fillNode(context, answer) {
 		executions.length > 1 && executionsPlot(context, executions),
 		list("Inputs", answer.inputs, neighbour),
 		list("Outputs", answer.outputs, neighbour),
-		list("Kernels", answer.kernels, (/** @type {any} */ kernel) => [
-			link(kernel.text, () => store.select(labelSelection("device_operations", kernel.label))),
-			element("span", {class: "quiet"}, ` ${count(kernel.count)} ×, ${duration(kernel.total_ns)}`)]),
+		list("Device operations", answer.device_operations, (/** @type {any} */ launched) => [
+			link(launched.text, () => store.select(labelSelection("device_operations", launched.label))),
+			element("span", {class: "quiet"}, ` ${count(launched.count)} ×, ${duration(launched.total_ns)}`)]),
 		list("Executions", executions, (/** @type {any} */ execution) => [
 			link(duration(execution.to - execution.from), () =>
 				store.select(rowSelection("node_executions", execution.row))),

@@ -29,7 +29,7 @@ const COMPARISONS = [
 		sumByCause(idle_causes).map(({cause, ns}) => /** @type {[string, number]} */ ([`${cause} (${name})`, ns])))},
 	{title: "Operations, self time", values: (report) => rowsOf(report, "operations", "by_node")
 		.map((row) => [String(row.node), Number(row.self_ns)])},
-	{title: "Kernels and copies", values: (report) => rowsOf(report, "device_operations", "by_name")
+	{title: "Device kernels and copies", values: (report) => rowsOf(report, "device_operations", "by_name")
 		.map((row) => [String(row.name), Number(row.total_ns)])},
 ];
 

@@ -126,7 +126,7 @@ class Tables {
 		const has = (/** @type {Listed | undefined} */ each) =>
 			each && rowsAbout(each.id, each.table, selected, this.context.trace).size > 0;
 		const mayHave = (/** @type {Listed | undefined} */ each) => has(each) || Boolean(each?.table.left_out);
-		const telling = this.tables.find(({id}) => id === tellingTable(selected));
+		const telling = this.tables.find(({id}) => id === tellingTable(selected, this.context.trace));
 		return named && (isFromUrl || has(named)) ? null : mayHave(telling) ? telling : null;
 	}
 
@@ -177,7 +177,7 @@ class Tables {
 		const created = createTable({
 			title: `${finding.title}: ${table.title}`, columns: table.columns, rows: table.rows,
 			leftOut: table.left_out, complete: () => completion,
-			choose: nameOf(table, table.rows[0]) ? (row) => this.#choose(table, row) : undefined,
+			choose: nameOf(table, table.rows[0], this.context.trace) ? (row) => this.#choose(table, row) : undefined,
 			isChosen: (row) => this.chosen.has(row),
 			arrangement: arrangementOf(this.context.store.state.options),
 			arranged: ({filter, sort}) =>
@@ -196,7 +196,7 @@ class Tables {
 	 * @param {Row} row
 	 */
 	async #choose(table, row) {
-		const name = nameOf(table, row);
+		const name = nameOf(table, row, this.context.trace);
 		if (name?.node) {
 			this.context.store.select(nodeSelection(name.node));
 			return;

@@ -339,7 +339,7 @@ export class Timeline {
 
 	/** The critical path, where it is to be drawn as a line. */
 	#path() {
-		return (this.tools.showPath() && this.groups.bands.find(({table}) => table === "path")) || null;
+		return (this.tools.showPath() && this.groups.bands.find(({as}) => as.is_shaded_by_track)) || null;
 	}
 
 	/** @returns {import("./sources.js").Shown[]} */
