@@ -19,7 +19,7 @@ import {element, replaceContent} from "./shared/dom.js";
 import {count, duration} from "./shared/format.js";
 import {Keys} from "./shared/keys.js";
 import {createSearch} from "./shared/search.js";
-import {Store, VIEWS} from "./shared/state.js";
+import {readTrace, Store, VIEWS} from "./shared/state.js";
 import {describeBands} from "./shared/tables.js";
 import {createThemeButton} from "./shared/theme.js";
 import * as timeline from "./timeline/timeline.js";
@@ -184,7 +184,7 @@ function build(context) {
 }
 
 async function start() {
-	const api = new Api();
+	const api = new Api(readTrace(location.hash));
 	try {
 		await waitForTrace(api);
 		const trace = await api.json("trace");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * api/slices: what is to be drawn of some bands, as the level of detail knows it. Little endian, all of it aligned
+ * slices: what is to be drawn of some bands, as the level of detail knows it. Little endian, all of it aligned
  * to 8 bytes:
  *
  *     u32 magic "MRV1", parts, label_bytes, 0

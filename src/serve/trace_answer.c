@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * api/trace: what the trace is, what there is to look at — groups, bands, graphs, tracks, processes — and how. Asked once,
+ * trace: what the trace is, what there is to look at — groups, bands, graphs, tracks, processes — and how. Asked once,
  * when the page is opened, so nothing here may take long.
  */
 #include "serve/endpoints.h"

@@ -3,7 +3,6 @@
 
 import {drawing, element} from "../shared/dom.js";
 import {count, duration} from "../shared/format.js";
-import {labelSelection} from "../shared/state.js";
 import {buttons, later, link, listing, valueNodes} from "./parts.js";
 
 const ROWS = 12;
@@ -24,7 +23,7 @@ function composition({store, colours}, table, rows, stretch) {
 			element("th", {scope: "col", class: "number"}, "count"),
 			element("th", {scope: "col", class: "number"}, "time"))),
 		element("tbody", {}, ...rows.slice(0, ROWS).map((row) => element("tr", {},
-			element("td", {}, link(row.text, () => store.select(labelSelection(table, row.label))), bar(row)),
+			element("td", {}, link(row.text, () => store.select(store.keyOfLabel(table, row.label))), bar(row)),
 			element("td", {class: "number"}, count(row.count)),
 			element("td", {class: "number", title: `${count(row.total_ns)} ns of ${count(stretch.to - stretch.from)}`},
 				duration(row.total_ns)))),

@@ -5,7 +5,6 @@
 
 import {element, problem, replaceContent} from "../shared/dom.js";
 import {count, duration} from "../shared/format.js";
-import {rowSelection} from "../shared/state.js";
 import {rowsOf, sumByCause} from "./findings.js";
 import {durationBars, responsive} from "./plots.js";
 import {createTable} from "./table.js";
@@ -148,7 +147,7 @@ class Steps {
 		const {state: {select}, selected} = this.context.store;
 		const link = selected?.kind === "row" ? selected.answer.fields.find((/** @type {any} */ field) =>
 			field.link?.table === "steps")?.link : null;
-		return this.all.find(({row}) => rowSelection("steps", row) === select) ??
+		return this.all.find(({row}) => this.context.store.keyOfRow("steps", row) === select) ??
 			this.all.find(({row}) => row === link?.row) ?? null;
 	}
 
@@ -210,7 +209,7 @@ class Steps {
 	 * @param {Step} step
 	 */
 	#choose({row, from, to}) {
-		this.context.store.select(rowSelection("steps", row), {from, to});
+		this.context.store.select(this.context.store.keyOfRow("steps", row), {from, to});
 	}
 
 	#toTimeline() {

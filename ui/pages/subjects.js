@@ -26,7 +26,8 @@ export function nameOf(table, row, trace) {
 	if (!key || typeof row[key] !== "string")
 		return null;
 	const node = key === "node" && typeof row.node_number === "number" ? row.node_number : null;
-	return {node, text: String(row[key]), tables: all.filter(({names}) => names.includes(key)).map((each) => each.table)};
+	const tables = all.filter(({names}) => names.includes(key)).map((each) => each.table);
+	return {node, text: String(row[key]), tables};
 }
 
 /**
@@ -67,8 +68,8 @@ function rowsOfNode(table, selected, trace) {
 }
 
 /**
- * The rows that what is selected stands in. A slice that does not tell, as all of a name do not, stands in all rows that
- * have its title.
+ * The rows that what is selected stands in. A slice that does not tell, as all of a name do not, stands in all rows
+ * that have its title.
  * @param {string} id of the table, with its finding
  * @param {Table} table
  * @param {Selected | null} selected

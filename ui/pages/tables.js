@@ -13,7 +13,6 @@
 import {element, problem, replaceContent} from "../shared/dom.js";
 import {count, duration} from "../shared/format.js";
 import {createLinks} from "../shared/links.js";
-import {nodeSelection} from "../shared/state.js";
 import {loadReport, loadRows, sentenceList} from "./findings.js";
 import {histogram} from "./plots.js";
 import {nameOf, rowsAbout, tellingTable} from "./subjects.js";
@@ -198,7 +197,7 @@ class Tables {
 	async #choose(table, row) {
 		const name = nameOf(table, row, this.context.trace);
 		if (name?.node) {
-			this.context.store.select(nodeSelection(name.node));
+			this.context.store.select(this.context.store.keyOfNode(name.node));
 			return;
 		}
 		const found = name && await this.links.findName(name.text, name.tables);

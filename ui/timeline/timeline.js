@@ -15,7 +15,6 @@
  */
 
 import {duration, exactDuration} from "../shared/format.js";
-import {rowSelection} from "../shared/state.js";
 import {onThemeChange} from "../shared/theme.js";
 import {drawAxis, isOnStrip} from "./axis.js";
 import {declareKeys} from "./commands.js";
@@ -228,7 +227,7 @@ export class Timeline {
 	#select(x, y) {
 		this.frame.canvas.focus({preventScroll: true});
 		const hit = this.#hit(x, y);
-		this.ownSelection = hit ? rowSelection(hit.band.table, hit.row) : "";
+		this.ownSelection = hit ? this.store.keyOfRow(hit.band.table, hit.row) : "";
 		if (this.ownSelection !== this.store.state.select)
 			this.store.select(this.ownSelection);
 	}
