@@ -6,10 +6,10 @@
 
 /* How active a thread or process is. */
 struct activity {
-	uint32_t of;     /* track or process */
-	int64_t told_ns; /* in operations, scopes and calls */
-	int64_t cpu_ns;  /* on a CPU */
-	uint32_t first;  /* of a process: where its threads begin, and how many they are */
+	uint32_t of;        /* track or process */
+	int64_t program_ns; /* in what its own threads recorded: operations, scopes, calls */
+	int64_t cpu_ns;     /* on a CPU */
+	uint32_t first;     /* of a process: where its threads begin, and how many they are */
 	uint32_t threads;
 };
 
@@ -256,8 +256,8 @@ static int compare(const void *left, const void *right)
 {
 	const struct activity *a = left, *b = right;
 
-	if (a->told_ns != b->told_ns)
-		return a->told_ns < b->told_ns ? 1 : -1;
+	if (a->program_ns != b->program_ns)
+		return a->program_ns < b->program_ns ? 1 : -1;
 	if (a->cpu_ns != b->cpu_ns)
 		return a->cpu_ns < b->cpu_ns ? 1 : -1;
 	return (a->of > b->of) - (a->of < b->of);
@@ -275,7 +275,7 @@ static void list_threads(struct maker *maker)
 			continue;
 		*thread = (struct activity){
 			.of = track,
-			.told_ns = time_in_program(maker, track),
+			.program_ns = time_in_program(maker, track),
 			.cpu_ns = cpu_ns_of(&model->states, track),
 		};
 		maker->thread_count++;
@@ -298,7 +298,7 @@ static int list_processes(struct maker *maker)
 		const struct activity *thread = &maker->threads[i];
 		struct activity *process = &maker->processes[tracks[thread->of].process];
 
-		process->told_ns += thread->told_ns;
+		process->program_ns += thread->program_ns;
 		process->cpu_ns += thread->cpu_ns;
 		process->threads++;
 	}
@@ -325,7 +325,7 @@ static int add_thread(struct maker *maker, const struct activity *thread, uint32
 
 	if (result < 0)
 		return result;
-	last_group(maker)->busy_ns = has_states ? thread->cpu_ns : thread->told_ns;
+	last_group(maker)->busy_ns = has_states ? thread->cpu_ns : thread->program_ns;
 	maker->bands.groups.items[parent].busy_ns += last_group(maker)->busy_ns;
 	return add_tables(maker, MR_GROUP_THREAD, thread->of);
 }

@@ -103,14 +103,14 @@ static uint32_t find_numbered(const struct mr_row *row, uint32_t process, uint32
 static uint32_t find_step(const struct mr_row *row)
 {
 	const struct mr_survey *survey = row->model->survey;
-	bool is_told = row->execution != MR_NO_ROW && row->view->steps.list.inferences.count == 0;
-	uint32_t told = is_told ? row->model->node_executions.step[row->execution] : MR_NO_STEP;
+	bool is_known = row->execution != MR_NO_ROW && row->view->steps.list.inferences.count == 0;
+	uint32_t given = is_known ? row->model->node_executions.step[row->execution] : MR_NO_STEP;
 
 	if (row->table == MR_SLICED_steps)
 		return row->row;
-	if (told != MR_NO_STEP) {
+	if (given != MR_NO_STEP) {
 		uint32_t track = row->model->node_executions.track[row->execution];
-		uint32_t step = find_numbered(row, survey->tracks.items[track].process, told);
+		uint32_t step = find_numbered(row, survey->tracks.items[track].process, given);
 
 		if (step != MR_NO_ROW)
 			return step;

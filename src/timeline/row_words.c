@@ -55,7 +55,7 @@ static const char *name_operation(const struct words *words, uint32_t operation)
 
 /* ---- causes ----------------------------------------------------------------------------------------- */
 
-/* A piece is seldom the whole gap: told is how long the device was idle, and for how long for this cause. */
+/* A piece is seldom the whole gap: say how long the device was idle, and how long of that for this cause. */
 static int say_gap(const struct words *words, const struct mr_idle *idle,
 		   const struct mr_idle_piece *piece)
 {
@@ -174,7 +174,7 @@ static int say_bound(const struct words *words)
 				   ns_text(ns, bound_ns));
 }
 
-/* Which tensor a copy moved, where the framework told. */
+/* Which tensor a copy moved, where the framework says it. */
 static int say_tensor(const struct words *words)
 {
 	const struct mr_tensor_copies *copies = &words->model->tensor_copies;

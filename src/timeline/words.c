@@ -57,8 +57,8 @@ int mr_trace_missing(const struct mr_model *model, struct mr_region *region,
 	uint32_t count = 0;
 
 	if (!levels.dataflow)
-		ret_sentences[count++] = "There are no operations of a dataflow graph: no "
-					 "framework that is known, and no annotation, told of any.";
+		ret_sentences[count++] = "There are no operations of a dataflow graph: neither a "
+					 "framework nor an annotation reported any.";
 	if (!levels.runtime)
 		ret_sentences[count++] =
 			"There is nothing of the runtime level: no calls, and no device "

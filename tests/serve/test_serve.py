@@ -25,10 +25,11 @@ SAFETY = {
 
 
 def code_of(module):
-    """What a module is in a script that holds several: what follows its imports, without comments and `export`."""
+    """What a module is in a script that holds several: what follows its imports, without comments, tabs before a line
+    and `export`."""
     without_comments = re.sub(r"^\s*/\*(?:(?!\*/).)*\*/\n", "", module, flags=re.M | re.S)
     behind_imports = re.split(r"^import\b[^;]*;\n", without_comments, flags=re.M)[-1]
-    return re.sub(r"^export ", "", behind_imports, flags=re.M)
+    return re.sub(r"^(?:export |\t+)", "", behind_imports, flags=re.M)
 
 
 class Access(ServerTest):

@@ -72,7 +72,7 @@ class Memory {
 		if (all.length === 0) {
 			replaceContent(this.element, element("div", {class: "empty"},
 				element("h2", {}, "No memory was recorded"),
-				element("p", {}, "Allocations are told by the runtime level (OpenCL buffers) and by the dataflow " +
+				element("p", {}, "Allocations come from the runtime level (OpenCL buffers) and from the dataflow " +
 					"level (TensorFlow's allocators, or a program through millrace.h).")));
 			return;
 		}
