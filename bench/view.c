@@ -44,7 +44,7 @@ static uint64_t ask(struct mr_view *view, const char *name, const char *paramete
 	struct mr_request request;
 	char target[1024], *body = NULL;
 
-	snprintf(target, sizeof target, "/token/api/%s?%s", name, parameters);
+	snprintf(target, sizeof target, "/token/traces/0/%s?%s", name, parameters);
 	uint64_t before_ns = bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	require(mr_request_parse(target, &request) == 0, "no request");
 	answer.body = open_memstream(&body, ret_bytes);

@@ -55,11 +55,11 @@ def use(chromium, millrace, trace):
     try:
         url = server.stdout.readline().strip()
         answers = []
-        page.on("response", lambda response: "/api/slices" in response.url and answers.append(server_ms(response)))
+        page.on("response", lambda response: "/traces/0/slices" in response.url and answers.append(server_ms(response)))
         page.goto(url + "#view=timeline")
         page.wait_for_selector("html[data-drawn]", timeout=60_000)
         picture = page.evaluate("window.drawnAt") / 1000 - begin
-        slices = page.evaluate("fetch('api/trace').then((answer) => answer.json()).then((trace) => "
+        slices = page.evaluate("fetch('traces/0/trace').then((answer) => answer.json()).then((trace) => "
                                "trace.bands.reduce((sum, band) => sum + band.count, 0))")
         frames = page.evaluate(USE, FRAMES)
         page.wait_for_timeout(500)
