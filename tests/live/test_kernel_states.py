@@ -99,7 +99,8 @@ class States(KernelTest):
         cpu = min(os.sched_getaffinity(0))
         with running([burner, "burn", "600000"], cpu) as intruder:
             for left in harness.attempts(ATTEMPTS):
-                result = self.record_kernel("taskset", "-c", str(cpu), program("kernel_work"), "burn", "100")
+                result = self.record_kernel(shutil.which("taskset"), "-c", str(cpu), program("kernel_work"), "burn",
+                                            "100")
                 events, (said,) = result.events, parse_truth(result.stdout, "burnt")
                 taken = self.time_taken(events, said["tid"], cpu)
                 most = max(taken.values(), default=1)

@@ -3,14 +3,9 @@
 """Adding an event type is one edit in one file: here it is made in a copy of the sources, which are built;
 the event is then written by a program, and read by babeltrace2 and by millrace."""
 
-import os
-import pathlib
-import shutil
-
+import copied_tree
 import harness
 from support import LiveTest, babeltrace, run
-
-SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
 
 NEW_EVENT = """
 MR_EVENT(200, test_weather, core, "What the weather is like.",
@@ -37,22 +32,14 @@ int main(void)
 
 
 class SchemaExtension(LiveTest):
-    def build(self, tree):
-        for command in (["meson", "setup", "build", "-Doptimization=0"],
-                        ["ninja", "-C", "build", "millrace", "libmillrace.so", "src/record/libmr_record.a",
-                         "src/schema/libmr_schema.a"]):
-            result = run(*command, cwd=tree, timeout=400)
-            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-
     def test_one_edit(self):
-        tree = pathlib.Path(self.path("tree"))
-        shutil.copytree(SOURCES, tree, symlinks=True, ignore=shutil.ignore_patterns(".*", "build", "build-*"))
+        tree = copied_tree.copy(self.folder)
         definitions = tree / "src/schema/events.def"
         text = definitions.read_text()
         place = text.index("\n/* ---- any level")
         definitions.write_text(text[:place] + NEW_EVENT + text[place:])
         (tree / "weather.c").write_text(PROGRAM)
-        self.build(tree)
+        copied_tree.build(tree, "millrace", "libmillrace.so", "src/record/libmr_record.a", "src/schema/libmr_schema.a")
         archives = [str(path) for path in (tree / "build/src/record").glob("*.a")]
         archives += [str(path) for path in (tree / "build/src/schema").glob("*.a")]
         result = run("cc", "-std=gnu17", "-D_GNU_SOURCE", "-Isrc", "weather.c", *archives, "-pthread", "-o",
@@ -73,6 +60,5 @@ class SchemaExtension(LiveTest):
 
 
 if __name__ == "__main__":
-    if os.environ.get("SANITIZED") or not all(map(shutil.which, ("meson", "ninja", "cc", "babeltrace2"))):
-        harness.skip("meson, ninja, a compiler and babeltrace2 are needed")
+    copied_tree.skip_unless_possible("babeltrace2")
     harness.main()
