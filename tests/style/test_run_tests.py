@@ -93,6 +93,14 @@ class Stages(unittest.TestCase):
         self.assertGreater(len(folders), 5)
         self.assertLessEqual(folders, suites)
 
+    def test_what_is_fast_runs_beside_others(self):
+        """In `make check` a live test that runs alone would be left out, as are all others of its suite."""
+        fast = re.search(r"^fast = \[(.*)\]$", (ROOT / "tests/meson.build").read_text(), re.M)[1]
+        names = re.findall(r"'(\w+)'", fast)
+        self.assertGreater(len(names), 3)
+        for name in names:
+            self.assertNotIn("\n# runs alone: ", (ROOT / f"tests/live/{name}.py").read_text(), name)
+
     def test_make_knows_them(self):
         makefile = (ROOT / "Makefile").read_text()
         called = re.findall(r"tools/run-tests (\w+)", makefile)
