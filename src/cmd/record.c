@@ -44,15 +44,17 @@ static struct {
 
 static const char *const level_names[] = {"kernel", "runtime", "dataflow", NULL};
 static const uint32_t level_bits[] = {MR_LEVEL_kernel, MR_LEVEL_runtime, MR_LEVEL_dataflow};
-static const char *const syscall_names[] = {"all", "blocking", "none", NULL};
+static const char *const syscall_names[] = {"auto", "all", "blocking", "none", NULL};
 static const char *const wait_names[] = {"program", "all", NULL};
 
 static const struct mr_option options[] = {
 	MR_STRING('o', "output", &given.output, "DIR", "trace directory to make"),
 	MR_SET('l', "levels", &given.levels, level_names, "LIST",
 	       "levels to record, of kernel,runtime,dataflow; by default all, as far as permitted"),
-	MR_CHOICE(0, "syscalls", &given.syscalls, syscall_names, "WHICH",
-		  "system calls to record: all, only those that threads block in, or none"),
+	MR_CHOICE(
+		0, "syscalls", &given.syscalls, syscall_names, "WHICH",
+		"system calls to record: all, only those that threads block in, none, or auto, all "
+		"but of processes that make very many only those that block"),
 	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "begin to record after TIME"),
 	MR_DURATION_FROM(0, "duration", &given.duration_ns, 1, "TIME",
 			 "record for TIME, then only let it run"),

@@ -72,6 +72,7 @@ struct session {
 	uint64_t alone_since_ns; /* when a descendant was last seen */
 	uint64_t next_sample_ns, next_progress_ns, next_request_ns;
 	uint32_t snapshots;
+	uint32_t reductions; /* as the manifest says */
 	int wait_status;
 };
 
@@ -281,6 +282,17 @@ static void answer_request(struct session *session)
 			 session->manifest, ++session->snapshots);
 }
 
+/* Should record be killed, counts of system calls must not be taken for complete. */
+static void note_reductions(struct session *session)
+{
+	uint32_t count = mr_kernel_level_reduced(&session->kernel);
+	if (count == session->reductions)
+		return;
+	session->reductions = count;
+	mr_kernel_level_tell(&session->kernel, session->manifest);
+	mr_manifest_write(session->manifest, &session->directory);
+}
+
 static void do_periodic_work(struct session *session)
 {
 	uint64_t now = now_ns();
@@ -294,6 +306,7 @@ static void do_periodic_work(struct session *session)
 	if (now >= session->next_request_ns) {
 		session->next_request_ns = now + REQUESTS_NS;
 		answer_request(session);
+		note_reductions(session);
 	}
 	if (session->options->show_progress && now >= session->next_progress_ns) {
 		session->next_progress_ns = now + PROGRESS_NS;

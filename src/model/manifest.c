@@ -177,6 +177,26 @@ static void read_lost_by_cpu(struct mr_manifest_private *reader, json_t *level)
 	}
 }
 
+static void read_reduced(struct mr_manifest_private *reader, json_t *level)
+{
+	struct mr_manifest_kernel *kernel = &reader->manifest.kernel_level;
+	json_t *array = member(reader, level, "reduced", is_array);
+	size_t size = json_array_size(array);
+
+	kernel->processes_reduced = count_member(reader, level, "reduced_count");
+	kernel->reduced = mr_region_allocate(&reader->region, size * sizeof *kernel->reduced);
+	reader->no_memory |= !kernel->reduced;
+	for (size_t i = 0; kernel->reduced && i < size; i++) {
+		json_t *entry = json_array_get(array, i);
+
+		kernel->reduced[kernel->reduced_count++] = (struct mr_manifest_reduced){
+			.pid = (uint32_t)count_member(reader, entry, "pid"),
+			.name = text_member(reader, entry, "name"),
+			.since_ns = count_member(reader, entry, "since_ns"),
+		};
+	}
+}
+
 static void read_kernel_level(struct mr_manifest_private *reader)
 {
 	struct mr_manifest_kernel *kernel = &reader->manifest.kernel_level;
@@ -189,6 +209,7 @@ static void read_kernel_level(struct mr_manifest_private *reader)
 	kernel->events = count_member(reader, level, "events");
 	kernel->not_followed = count_member(reader, level, "not_followed");
 	read_lost_by_cpu(reader, level);
+	read_reduced(reader, level);
 	kernel->off =
 		mr_region_allocate(&reader->region, json_array_size(off) * sizeof *kernel->off);
 	reader->no_memory |= !kernel->off;

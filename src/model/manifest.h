@@ -41,16 +41,26 @@ struct mr_manifest_off {
 	const char *why;
 };
 
+/* A process that made so many system calls that only those which block were recorded since then. */
+struct mr_manifest_reduced {
+	uint32_t pid;
+	const char *name;  /* NULL if not known */
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+};
+
 struct mr_manifest_kernel {
 	const char *mode;     /* "bpf", "perf", "off"; NULL if not known */
 	const char *reason;   /* why not "bpf"; NULL if there is none, or nobody asked for it */
-	const char *syscalls; /* "all", "blocking", "none" */
+	const char *syscalls; /* "auto", "all", "blocking", "none" */
 	uint64_t events;      /* 0 if the recorder was killed */
 	uint64_t not_followed;
 	uint64_t *lost_by_cpu;
 	size_t cpu_count;
 	struct mr_manifest_off *off;
 	size_t off_count;
+	struct mr_manifest_reduced *reduced;
+	size_t reduced_count;       /* that are listed */
+	uint64_t processes_reduced; /* all of them */
 };
 
 struct mr_manifest {

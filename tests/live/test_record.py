@@ -35,7 +35,7 @@ class Refusals(LiveTest):
         self.check_refused(2, "missing operand", "--")
         self.check_refused(2, "unknown option --bogus", "--bogus", *echo)
         self.check_refused(2, "--levels", "--levels", "dataflow,nonsense", *echo)
-        self.check_refused(2, "all, blocking or none", "--syscalls", "some", *echo)
+        self.check_refused(2, "auto, all, blocking or none", "--syscalls", "some", *echo)
         self.check_refused(2, "--delay", "--delay", "soon", *echo)
         self.check_refused(2, "--duration", "--duration", "-1s", *echo)
         self.check_refused(2, "--max-size", "--max-size", "1Q", *echo)
