@@ -60,6 +60,7 @@ static int append(void *context, struct mr_packet *packet, uint32_t content_byte
 	return mr_drain_append(context, packet, content_bytes, end_ns, discarded_events, false);
 }
 
+/* Off at first: what the child does until it is released is not the program's. */
 void mr_kernel_level_start(struct mr_kernel_level *level, pid_t child, struct mr_drain *drain)
 {
 	const struct mr_kernel_sink sink = {.context = drain, .append = append};
@@ -67,6 +68,7 @@ void mr_kernel_level_start(struct mr_kernel_level *level, pid_t child, struct mr
 	if (level->kernel && (mr_kernel_follow(level->kernel, child) < 0 ||
 			      mr_kernel_start(level->kernel, &sink) < 0))
 		give_up(level);
+	mr_kernel_level_enable(level, false);
 }
 
 void mr_kernel_level_enable(struct mr_kernel_level *level, bool on)

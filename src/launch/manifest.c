@@ -115,6 +115,13 @@ json_t *mr_manifest_load(const struct mr_directory *directory)
 	return manifest;
 }
 
+void mr_manifest_set_window(json_t *manifest, uint64_t from_ticks, uint64_t to_ticks)
+{
+	json_object_set_new(manifest, "window",
+			    json_pack("{sI sI}", "from_ticks", (json_int_t)from_ticks, "to_ticks",
+				      (json_int_t)to_ticks));
+}
+
 void mr_manifest_set_exit(json_t *manifest, int wait_status, uint64_t duration_ns)
 {
 	json_object_set_new(manifest, "duration_ns", json_integer((json_int_t)duration_ns));

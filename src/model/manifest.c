@@ -250,6 +250,7 @@ static void read_members(struct mr_manifest_private *reader)
 	json_t *losses = member(reader, root, "losses", is_object);
 	json_t *kept = member(reader, root, "kept", is_object);
 	json_t *options = member(reader, root, "options", is_object);
+	json_t *window = member(reader, root, "window", is_object);
 
 	manifest->millrace = text_member(reader, root, "millrace");
 	manifest->host = text_member(reader, root, "host");
@@ -263,6 +264,8 @@ static void read_members(struct mr_manifest_private *reader)
 	manifest->started_realtime_ns = integer_member(reader, root, "started_realtime_ns");
 	manifest->ended_realtime_ns = integer_member(reader, root, "ended_realtime_ns");
 	manifest->duration_ns = integer_member(reader, root, "duration_ns");
+	manifest->window_from_ticks = count_member(reader, window, "from_ticks");
+	manifest->window_to_ticks = count_member(reader, window, "to_ticks");
 	manifest->delay_ns = count_member(reader, options, "delay_ns");
 	manifest->first_step = count_member(reader, options, "first_step");
 	manifest->lost_events = count_member(reader, losses, "events");

@@ -83,8 +83,10 @@ struct mr_manifest {
 	int64_t duration_ns; /* 0 if not known */
 	uint64_t cpu_ns;     /* of all CPUs, idle or not, from start to end; 0 if not known */
 	uint64_t stolen_ns;  /* of it, by the host of a virtual machine */
-	uint64_t delay_ns;   /* recording began that late */
-	uint64_t first_step; /* ... or with that step */
+	uint64_t window_from_ticks; /* of the user clock: the program's start; 0 if not known */
+	uint64_t window_to_ticks;   /* end of the last traced process; 0 if not known */
+	uint64_t delay_ns;          /* recording began that late */
+	uint64_t first_step;        /* ... or with that step */
 	enum mr_exit_kind exit_kind;
 	int exit_value;
 	uint64_t lost_events;

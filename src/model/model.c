@@ -10,6 +10,7 @@
 #include "model/loader.h"
 #include "model/nesting.h"
 #include "model/runtime.h"
+#include "model/spans.h"
 
 static uint32_t find_node(struct mr_loader *loader, uint32_t id)
 {
@@ -341,9 +342,19 @@ static int load_rows(struct mr_model *model)
 	return result;
 }
 
-static int load_anew(struct mr_model *model)
+static int make_survey(struct mr_model *model)
 {
 	int result = mr_survey_make(model->trace, &model->survey);
+
+	if (result == 0)
+		mr_survey_span_program(model->survey, model->manifest->window_from_ticks,
+				       model->manifest->window_to_ticks);
+	return result;
+}
+
+static int load_anew(struct mr_model *model)
+{
+	int result = make_survey(model);
 
 	if (result < 0)
 		return result;
@@ -361,7 +372,7 @@ int mr_model_load_head(const char *path, struct mr_model **ret_model)
 	int result = open_trace(path, &model);
 
 	if (result == 0)
-		result = mr_survey_make(model->trace, &model->survey);
+		result = make_survey(model);
 	if (result == 0)
 		*ret_model = mr_take(model);
 	return result;

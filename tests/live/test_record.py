@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`millrace record`: what it refuses, what its options do, what the manifest says of the processes."""
 
+import json
 import os
 import pwd
 import re
@@ -271,6 +272,64 @@ class Processes(LiveTest):
         for number in range(10):
             result = self.record(sys.executable, "-c", script, name=f"{number}.mill")
             self.assertEqual(self.names(result.trace).count("sleep"), 1, manifest(result.trace))
+
+
+class Window(LiveTest):
+    """What is reported begins with the program's start and ends with the last traced exit."""
+
+    LEVELS = {"all levels": [], "no kernel level": ["--levels", "runtime,dataflow"]}
+
+    def report(self, trace):
+        return json.loads(run(MILLRACE, "report", "--json", trace).stdout)
+
+    def span_ns(self, trace):
+        window = self.report(trace)["window"]
+        return window["last_ns"] - window["first_ns"]
+
+    def test_is_that_of_the_program(self):
+        """As long as the program ran by the recorder's own clock, but for what the kernel knows better."""
+        for name, options in self.LEVELS.items():
+            with self.subTest(name):
+                result = self.record("sleep", "0.3", options=options, name=f"{name}.mill")
+                wall_ns = self.report(result.trace)["wall_ns"]
+                self.assertGreater(self.span_ns(result.trace), 300_000_000)
+                self.assertLessEqual(self.span_ns(result.trace), wall_ns + 100_000)
+
+    def test_is_not_longer_by_the_recorder(self):
+        """With the kernel level nothing of it is untraced: the thread is known from its exec to its exit."""
+        result = self.record("sleep", "0.3")
+        if manifest(result.trace)["kernel_level"]["mode"] != "bpf":
+            self.skipTest("needs the kernel level")
+        shares = self.report(result.trace)["critical_path"]["shares"]
+        untraced = sum(share["ns"] for share in shares if share["cause"] == "untraced")
+        self.assertLess(untraced, 1_000_000)
+
+    def test_descendant(self):
+        """One that outlives the program, but not its two seconds, is in the window."""
+        for name, options in self.LEVELS.items():
+            with self.subTest(name):
+                result = self.record("sh", "-c", "sleep 0.7 & true", options=options, name=f"{name}.mill")
+                self.assertGreater(self.span_ns(result.trace), 700_000_000)
+                self.assertLess(self.report(result.trace)["wall_ns"], 650_000_000)
+
+    def test_delay(self):
+        result = self.record("sleep", "1", options=["--delay", "600ms"])
+        span_ns = self.span_ns(result.trace)
+        self.assertLess(span_ns, self.report(result.trace)["wall_ns"] - 600_000_000 + 100_000)
+
+    def test_killed_program(self):
+        result = self.record("sh", "-c", "sleep 0.3; kill -9 $$")
+        wall_ns = self.report(result.trace)["wall_ns"]
+        self.assertGreater(self.span_ns(result.trace), 300_000_000)
+        self.assertLessEqual(self.span_ns(result.trace), wall_ns + 100_000)
+
+    def test_dump_begins_with_it(self):
+        """What the recorder wrote before has negative times."""
+        result = self.record("true", options=["--levels", "dataflow"])
+        lines = run(MILLRACE, "dump", result.trace).stdout.splitlines()
+        self.assertRegex(lines[0], r"^\[-0\.\d{9}\] \(\+0\.0{9}\) ")
+        started = next(line for line in lines if "process_start" in line and "/true" in line)
+        self.assertRegex(started, r"^\[")
 
 
 if __name__ == "__main__":
