@@ -254,10 +254,11 @@ void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_dra
 			    json_boolean(!saw_all_processes(manifest, drain)));
 	json_object_set_new(manifest, "losses", losses_object(drain));
 	json_object_set_new(manifest, "arena",
-			    json_pack("{sI sI sI}", "bytes",
+			    json_pack("{sI sI sI sI}", "bytes",
 				      (json_int_t)mr_arena_file_bytes(file->slot_capacity),
 				      "packet_bytes", (json_int_t)MR_ARENA_PACKET_BYTES, "packets",
-				      (json_int_t)file->slot_count));
+				      (json_int_t)file->slot_count, "removals",
+				      (json_int_t)file->removals));
 	json_object_set_new(manifest, "kept",
 			    json_pack("{sI sI sI sI}", "bytes", (json_int_t)streams->bytes,
 				      "overwritten_packets",

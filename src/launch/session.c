@@ -301,6 +301,7 @@ static void note_reductions(struct session *session)
 static void do_periodic_work(struct session *session)
 {
 	uint64_t now = now_ns();
+	mr_arena_file_keep_name(&session->arena_file);
 	mr_level_switch_update(&session->levels, now - session->started_ns);
 	if (now >= session->next_sample_ns) {
 		mr_clock_samples_take(&session->clocks);

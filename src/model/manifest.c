@@ -273,6 +273,8 @@ static void read_members(struct mr_manifest_private *reader)
 	manifest->kept_bytes = count_member(reader, kept, "bytes");
 	manifest->overwritten_packets = count_member(reader, kept, "overwritten_packets");
 	manifest->kept_from_ticks = count_member(reader, kept, "from_ticks");
+	manifest->arena_removals =
+		count_member(reader, member(reader, root, "arena", is_object), "removals");
 	manifest->unseen_processes_possible =
 		boolean_member(reader, root, "unseen_processes_possible");
 	read_cpu_time(reader);

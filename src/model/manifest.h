@@ -96,6 +96,7 @@ struct mr_manifest {
 	struct mr_manifest_kernel kernel_level;
 	uint64_t kept_from_ticks; /* of the user clock: what is older was overwritten; 0: nothing */
 	bool unseen_processes_possible;
+	uint64_t arena_removals; /* how often the arena's name was removed while recording */
 	struct mr_manifest_private *private;
 };
 

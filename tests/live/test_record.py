@@ -14,6 +14,7 @@ import sys
 import time
 import unittest
 
+from privilege import IS_ROOT, PrivilegeTest
 from support import MILLRACE, LiveTest, count, dump, info, manifest, program, run, wait_until
 
 NOBODY = pwd.getpwnam("nobody").pw_uid
@@ -272,6 +273,54 @@ class Processes(LiveTest):
         for number in range(10):
             result = self.record(sys.executable, "-c", script, name=f"{number}.mill")
             self.assertEqual(self.names(result.trace).count("sleep"), 1, manifest(result.trace))
+
+
+class RemovedArena(PrivilegeTest):
+    """A cleaner removes the arena's file from /dev/shm while it is in use."""
+
+    CLEAN = 'rm -f "$MILLRACE_ARENA"'
+    WAIT = "i=0; while [ ! -L \"$MILLRACE_ARENA\" ] && [ $i -lt 500 ]; do sleep 0.01; i=$((i + 1)); done"
+
+    def names(self, is_traced):
+        processes = manifest(self.trace)["processes"]
+        return [os.path.basename(process["program"]) for process in processes if process["traced"] == is_traced]
+
+    def test_reached_through_the_recorder(self):
+        """Programs that start later are traced; nothing is left behind."""
+        command = f"{self.CLEAN}; {self.WAIT}; /usr/bin/env true; {program('load')} 1 100"
+        result = run(MILLRACE, "record", "-o", self.trace, "--", "sh", "-c", command)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(manifest(self.trace)["arena"]["removals"], 1)
+        self.assertLessEqual({"env", "true", "live_load"}, set(self.names(True)))
+        self.assertEqual(count(dump(self.trace), "node_instant"), 100)
+        self.assertIn("removed the recording's buffer", run(MILLRACE, "info", self.trace).stdout)
+
+    def test_not_reached(self):
+        """Where the program may not look into the recorder, which has capabilities, it is said which were not traced."""
+        if not IS_ROOT:
+            self.skipTest("needs root")
+        environment = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+        result = run(self.millrace, "record", "-o", self.trace, "--", "sh", "-c",
+                     f"{self.CLEAN}; {self.WAIT}; /usr/bin/env true", env=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        if manifest(self.trace)["kernel_level"]["mode"] != "bpf":
+            self.skipTest("the recorder has no capabilities here")
+        untraced = [process for process in manifest(self.trace)["processes"] if not process["traced"]]
+        self.assertIn("env", self.names(False))
+        self.assertEqual({process["reason"] for process in untraced}, {"the recording cannot be reached from there"})
+        text = run(MILLRACE, "info", self.trace).stdout
+        self.assertIn("removed the recording's buffer", text)
+
+    def test_recorder_killed(self):
+        """Then the arena is lost, and no link to it stays."""
+        ready = self.path("home/ready")
+        record = subprocess.Popen([MILLRACE, "record", "-q", "-o", self.trace, "--", "sh", "-c",
+                                   f"{self.CLEAN}; {self.WAIT}; echo > {ready}; sleep 2"])
+        self.assertTrue(wait_until(lambda: os.path.exists(ready)))
+        record.kill()
+        record.wait()
+        self.assertEqual(run(MILLRACE, "info", self.trace).returncode, 0)
+        self.assertEqual(manifest(self.trace)["state"], "lost")
 
 
 class Window(LiveTest):
