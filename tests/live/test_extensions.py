@@ -60,9 +60,7 @@ MR_EVENT(201, loom_shuttle, dataflow, "The loom has moved a shuttle.",
 def add_framework(tree):
     tree.insert("src/schema/events.def", "\n/* ---- any level", FRAMEWORK_EVENT)
     tree.add("src/load/loom/loom.c", "framework.c")
-    tree.add("src/load/loom/loom.h", "framework.h")
-    tree.insert("src/load/frameworks.c", '#include "load/tensorflow/', '#include "load/loom/loom.h"\n')
-    tree.insert("src/load/frameworks.c", "\t&mr_framework_tensorflow,\n", "\t&mr_framework_loom,\n")
+    tree.insert("src/load/frameworks.def", "MR_FRAMEWORK(tensorflow)\n", "MR_FRAMEWORK(loom)\n")
     tree.insert("src/load/meson.build", "    'memory.c',\n", "    'loom/loom.c',\n")
 
 

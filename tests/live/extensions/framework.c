@@ -3,8 +3,6 @@
  * A framework that does not exist: each of its events becomes an execution, of a node that it names. So would an event
  * of somebody else, of a node "foreign".
  */
-#include "load/loom/loom.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
