@@ -5,10 +5,11 @@
 #include <stdlib.h>
 
 #include "base/macros.h"
-#include "load/tensorflow/tensorflow.h"
 
 const struct mr_framework *const mr_known_frameworks[] = {
-	&mr_framework_tensorflow,
+#define MR_FRAMEWORK(name) &mr_framework_##name,
+#include "load/frameworks.def"
+#undef MR_FRAMEWORK
 };
 const uint32_t mr_known_framework_count = mr_countof(mr_known_frameworks);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Frameworks that are traced from the inside: what their own tracing says becomes rows of the general tables. Each has
- * a folder of its own and one row in the table of frameworks.c. It takes the events that it lists, and no others; an
+ * a folder of its own and one row in frameworks.def. It takes the events that it lists, and no others; an
  * event that none lists says nothing.
  *
  * What a framework remembers while it is read is its own. It begins with its first event: of a framework that a trace
@@ -37,6 +37,9 @@ struct mr_framework {
 };
 
 /* Those that millrace knows. */
+#define MR_FRAMEWORK(name) extern const struct mr_framework mr_framework_##name;
+#include "load/frameworks.def"
+#undef MR_FRAMEWORK
 extern const struct mr_framework *const mr_known_frameworks[];
 extern const uint32_t mr_known_framework_count;
 

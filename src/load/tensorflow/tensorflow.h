@@ -75,9 +75,6 @@ struct mr_tensorflow {
 	uint32_t clock_gap;
 };
 
-/* The row of the table of frameworks. */
-extern const struct mr_framework mr_framework_tensorflow;
-
 /* Adds what an event says. (rows.c) */
 int mr_tensorflow_add(struct mr_tensorflow *tensorflow, const struct mr_event *event);
 
