@@ -102,8 +102,8 @@ class FrameworkExtension(ExtensionTest):
         self.write("src/load/loom/loom.c", FOLDER)
         self.insert("src/load/meson.build", "    'load.c',\n", "    'loom/loom.c',\n")
         self.append("src/load/frameworks.def", "MR_FRAMEWORK(loom)\n")
-        self.assertEqual(self.changed(), ["src/load/frameworks.def", "src/load/loom/loom.c", "src/load/meson.build",
-                                          "src/schema/events.def"])
+        self.check_documented("loom", "src/load/frameworks.def", "src/load/loom/loom.c", "src/load/meson.build",
+                              "src/schema/events.def")
         (self.tree / "weaver.c").write_text(PROGRAM)
         self.build("src/record/libmr_record.a", "src/schema/libmr_schema.a")
         self.compile("-Isrc", "weaver.c", "build/src/record/libmr_record.a", "build/src/schema/libmr_schema.a",
