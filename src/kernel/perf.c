@@ -293,8 +293,7 @@ static void remember_name(struct perf *perf, uint32_t tid, const char *name)
 {
 	struct task_name *entry = &perf->names[tid % TASK_NAMES];
 	struct task_name fresh = {.tid = tid};
-	memcpy(fresh.name, name,
-	       strnlen(name, NAME_BYTES - 1)); /* may replace another task's entry */
+	memcpy(fresh.name, name, strnlen(name, NAME_BYTES - 1)); /* may be another task's entry */
 	*entry = fresh;
 }
 
@@ -309,7 +308,7 @@ static void put_birth(struct perf *perf, struct mr_kernel_stream *stream, uint64
 	mr_kernel_put(stream, ns, MR_EVENT_kernel_fork, &event, sizeof event, name_of(perf, tid));
 }
 
-/* The child was forked before perf events were open, so its creation is recorded here. It still has our name. */
+/* The child was forked before perf events were open. It still has our name. */
 static void put_child(struct perf *perf, struct mr_kernel_stream *stream)
 {
 	char name[NAME_BYTES] = "";
