@@ -460,7 +460,7 @@ static inline void millrace_counter(uint32_t name, int64_t value)
  *     wait_for(work);
  *     millrace_wait_end(&wait);
  *
- *     operation.correlation = correlation;                               // whoever sees it done
+ *     operation.correlation = correlation;                               // the thread that sees it end
  *     millrace_device_operation(&operation);
  */
 

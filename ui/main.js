@@ -19,7 +19,8 @@ import {element, replaceContent} from "./shared/dom.js";
 import {count, duration} from "./shared/format.js";
 import {Keys} from "./shared/keys.js";
 import {createSearch} from "./shared/search.js";
-import {Store, VIEWS} from "./shared/state.js";
+import {readTrace, Store, VIEWS} from "./shared/state.js";
+import {describeBands} from "./shared/tables.js";
 import {createThemeButton} from "./shared/theme.js";
 import * as timeline from "./timeline/timeline.js";
 
@@ -183,12 +184,13 @@ function build(context) {
 }
 
 async function start() {
-	const api = new Api();
+	const api = new Api(readTrace(location.hash));
 	try {
 		await waitForTrace(api);
 		const trace = await api.json("trace");
+		describeBands(trace);
 		const store = new Store(trace.span_ns, api);
-		build({api, store, trace, colours: new SliceColours(trace.enumerations),
+		build({api, store, trace, colours: new SliceColours(trace),
 			keys: new Keys(() => store.state.view)});
 	} catch (error) {
 		showFailure(error);

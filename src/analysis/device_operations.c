@@ -255,12 +255,11 @@ static uint32_t launching_group(const struct mr_model *model, uint32_t row,
 				const uint32_t *group_of)
 {
 	const struct mr_model *whole = mr_model_whole(model);
-	uint32_t call = whole->device_operations
-				.call[mr_table_whole_row(&model->device_operations.table, row)];
+	uint32_t whole_row = mr_table_whole_row(&model->device_operations.table, row);
+	uint32_t execution = whole->device_operations.execution[whole_row];
 
-	if (call == MR_NO_ROW)
+	if (whole->device_operations.call[whole_row] == MR_NO_ROW)
 		return LAUNCH_UNKNOWN;
-	uint32_t execution = whole->calls.execution[call];
 	if (execution == MR_NO_ROW)
 		return OUTSIDE_NODES;
 	return OTHER_GROUPS + group_of[whole->node_executions.node[execution]];

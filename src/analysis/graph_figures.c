@@ -40,8 +40,7 @@ static void add_device_time(const struct mr_model *model, struct mr_node_figures
 	const struct mr_device_operations *operations = &model->device_operations;
 
 	for (uint32_t row = 0; row < operations->table.count; row++) {
-		uint32_t call = operations->call[row];
-		uint32_t execution = call == MR_NO_ROW ? MR_NO_ROW : model->calls.execution[call];
+		uint32_t execution = operations->execution[row];
 
 		if (execution != MR_NO_ROW)
 			nodes[model->node_executions.node[execution]].device_ns +=

@@ -61,7 +61,7 @@ static int divide(struct preemption *preemption, uint32_t row)
 	const struct mr_model *model = preemption->model;
 	const struct mr_states *states = &model->states;
 	const struct mr_cpu_runs *runs = &model->cpu_runs;
-	uint32_t track = mr_survey_track_of_cpu(model->survey, states->cpu[row]);
+	uint32_t track = mr_survey_track_of_cpu(model->survey, MR_OWN_HOST, states->cpu[row]);
 	int64_t at_ns = states->start_ns[row], end_ns = at_ns + states->duration_ns[row];
 	int64_t left_ns = end_ns - at_ns;
 

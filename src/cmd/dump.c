@@ -323,7 +323,7 @@ static int print_events(const struct mr_survey *survey, struct mr_merge *merge)
 }
 
 /* On stderr, because a program may read standard output. */
-static void tell_damage(const struct mr_survey *survey, struct mr_merge *merge)
+static void report_damage(const struct mr_survey *survey, struct mr_merge *merge)
 {
 	uint64_t malformed = mr_merge_malformed_packets(merge);
 
@@ -357,7 +357,7 @@ static int dump(const struct mr_trace *trace)
 	result = mr_merge_start(trace, NULL, mr_clocks_stream_to_ns, survey->clocks, &merge);
 	if (result == 0) {
 		result = print_events(survey, merge);
-		tell_damage(survey, merge);
+		report_damage(survey, merge);
 		mr_merge_free(merge);
 	}
 	mr_survey_free(survey);

@@ -85,27 +85,27 @@ static void on_bus_error(int number)
 }
 
 /* Returns whether a signal arrived before loading ended. */
-static bool is_ended_while_loading(struct mr_loading *loading, const sigset_t *signals)
+static bool is_ended_while_loading(struct mr_traces *traces, const sigset_t *signals)
 {
 	const struct timespec period = {.tv_nsec = LOOK_MS * 1000000};
 
-	while (mr_loading_wait(loading, 0) == -ETIMEDOUT)
+	while (mr_traces_wait(traces, 0) == -ETIMEDOUT)
 		if (sigtimedwait(signals, NULL, &period) > 0)
 			return true;
 	return false;
 }
 
 /* Runs once there is an address; returns the exit status. If the trace cannot be loaded, the page shows why. */
-static int serve(struct mr_server *server, struct mr_loading *loading, const sigset_t *signals)
+static int serve(struct mr_server *server, struct mr_traces *traces, const sigset_t *signals)
 {
 	int status = 0;
 
 	printf("%s\n", mr_server_url(server));
 	fflush(stdout);
 	open_browser(mr_server_url(server));
-	bool is_ended = is_ended_while_loading(loading, signals);
+	bool is_ended = is_ended_while_loading(traces, signals);
 	mr_progress_line_stop();
-	int result = mr_loading_wait(loading, 0);
+	int result = mr_traces_wait(traces, 0);
 	if (result < 0 && result != -ETIMEDOUT) {
 		fprintf(stderr, "millrace: %s\n", mr_error_text());
 		status = MR_EXIT_FAILURE;
@@ -119,21 +119,21 @@ static int serve(struct mr_server *server, struct mr_loading *loading, const sig
 
 static int load_and_serve(const char *path)
 {
-	mr_auto(loading) struct mr_loading *loading = NULL;
+	mr_auto(traces) struct mr_traces traces = {0};
 	mr_auto(server) struct mr_server *server = NULL;
 	sigset_t signals = block_signals();
 	int result = mr_server_open((uint16_t)given.port, &server);
 
 	if (result == 0)
-		result = mr_loading_start(path, &loading);
+		result = mr_traces_open(&traces, path);
 	if (result < 0)
 		return result;
 	mr_progress_line_start();
-	result = mr_loading_wait(loading, AT_ONCE_MS);
+	result = mr_traces_wait(&traces, AT_ONCE_MS);
 	if (result == 0 || result == -ETIMEDOUT)
-		result = mr_server_start(server, loading);
+		result = mr_server_start(server, &traces);
 	if (result == 0)
-		result = serve(server, loading, &signals);
+		result = serve(server, &traces, &signals);
 	mr_progress_line_stop();
 	return result;
 }

@@ -236,11 +236,11 @@ static void put_fork(struct mr_kernel_stream *stream, const struct mr_record_for
 void mr_encoder_put_loss(struct mr_encoder *encoder, struct mr_kernel_stream *stream, uint64_t ns,
 			 uint64_t lost)
 {
-	uint64_t *told = &encoder->lost[stream->cpu % MR_BPF_CPUS];
-	if (lost <= *told)
+	uint64_t *reported = &encoder->lost[stream->cpu % MR_BPF_CPUS];
+	if (lost <= *reported)
 		return;
-	mr_kernel_put_loss(stream, ns, lost - *told, MR_loss_reason_kernel_buffer_full);
-	*told = lost;
+	mr_kernel_put_loss(stream, ns, lost - *reported, MR_loss_reason_kernel_buffer_full);
+	*reported = lost;
 }
 
 /* Records that name something, or are rare. */

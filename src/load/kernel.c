@@ -386,7 +386,7 @@ static int load_events(struct kernel_loader *loader)
 	while (result == 0 && mr_merge_next(merge, &event, &loader->ns)) {
 		loader->finder.now_ns = loader->ns;
 		loader->cpu = event.context->tid;
-		loader->cpu_track = mr_survey_track_of_cpu(model->survey, loader->cpu);
+		loader->cpu_track = mr_survey_track_of_cpu(model->survey, MR_OWN_HOST, loader->cpu);
 		loader->occupant =
 			&loader->occupants[loader->cpu_track - model->survey->first_cpu_track];
 		result = mr_states_advance(&loader->states, loader->ns);
@@ -420,9 +420,9 @@ static int reserve(struct mr_model *model)
 static int prepare(struct kernel_loader *loader)
 {
 	const struct mr_survey *survey = loader->model->survey;
-	uint32_t recorder = MR_RECORDER_PROCESS, cpu_count = mr_strings_count(&survey->cpu_keys);
+	uint32_t cpu_count = mr_strings_count(&survey->cpu_keys);
 
-	mr_strings_find(&survey->process_keys, &recorder, sizeof recorder, &loader->process);
+	mr_survey_find_process(survey, MR_OWN_HOST, MR_RECORDER_PROCESS, &loader->process);
 	loader->occupants = malloc((cpu_count + 1) * sizeof *loader->occupants);
 	if (!loader->occupants)
 		return -ENOMEM;

@@ -5,9 +5,12 @@
 #include "base/progress.h"
 #include "import/import.h"
 #include "load/annotations.h"
+#include "load/devices.h"
+#include "load/infer_steps.h"
 #include "load/kernel.h"
 #include "load/memory.h"
 #include "load/messages.h"
+#include "load/operations.h"
 #include "load/passes.h"
 #include "load/runtime.h"
 #include "model/index.h"
@@ -161,6 +164,9 @@ OF_MODEL(link_messages, mr_messages_link)
 OF_MODEL(link_executions, mr_runtime_link_executions)
 OF_MODEL(mark_waits, mr_runtime_mark_waits)
 OF_MODEL(link_waits, mr_runtime_link_waits)
+OF_MODEL(infer_steps, mr_steps_infer)
+OF_MODEL(link_operations, mr_operations_link)
+OF_MODEL(unite_devices, mr_devices_unite)
 OF_MODEL(link_kernel, mr_kernel_level_link)
 OF_MODEL(check_constraints, mr_constraints_check)
 #undef OF_MODEL
@@ -188,6 +194,10 @@ const struct mr_pass mr_load_passes[] = {
 	PASS(link_executions,   HAS(PARENTS) | HAS(LAUNCHES),   HAS(EXECUTIONS)),
 	PASS(link_frameworks,   HAS(EXECUTIONS) | HAS(PEERS),   0),
 	PASS(name_families,     HAS(NODES),                     0),
+	PASS(infer_steps,       HAS(NODES) | HAS(PARENTS) | HAS(LAUNCHES) | HAS(ROLES),
+								HAS(STEPS)),
+	PASS(link_operations,   HAS(EXECUTIONS) | HAS(STEPS),   HAS(CAUSES)),
+	PASS(unite_devices,     HAS(NODES) | HAS(CAUSES),       0),
 	PASS(link_kernel,       HAS(ORDER),                     0),
 	PASS(check_constraints, HAS(WAITS),                     0),
 	/* clang-format on */
@@ -208,9 +218,22 @@ static int load_rows(struct mr_model *model)
 	return result;
 }
 
-static int load_anew(struct mr_model *model)
+/* The trace has the host's name; the manifest knows more. */
+static int survey(struct mr_model *model)
 {
 	int result = mr_survey_make(model->trace, &model->survey);
+	const char *boot_id = model->manifest->boot_id;
+
+	if (result < 0 || !boot_id)
+		return result;
+	result = mr_strings_intern(&model->survey->definitions.strings, boot_id, strlen(boot_id),
+				   &model->survey->hosts.items[MR_OWN_HOST].boot_id);
+	return result < 0 ? mr_fail_errno(-result, "survey the trace") : 0;
+}
+
+static int load_anew(struct mr_model *model)
+{
+	int result = survey(model);
 
 	if (result < 0)
 		return result;
@@ -228,7 +251,7 @@ int mr_model_load_head(const char *path, struct mr_model **ret_model)
 	int result = open_trace(path, &model);
 
 	if (result == 0)
-		result = mr_survey_make(model->trace, &model->survey);
+		result = survey(model);
 	if (result == 0)
 		*ret_model = mr_take(model);
 	return result;

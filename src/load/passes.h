@@ -19,9 +19,11 @@ enum mr_loaded {
 	MR_LOADED_LIVE_BYTES = 1 << 6,  /* frees lead to what they give back */
 	MR_LOADED_PARENTS = 1 << 7,     /* executions and calls are nested */
 	MR_LOADED_PEERS = 1 << 8,       /* messages have their other ends */
-	MR_LOADED_WAITS = 1 << 9,       /* calls and operations lead to what they waited for */
-	MR_LOADED_ROLES = 1 << 11,      /* calls say whether they wait */
-	MR_LOADED_EXECUTIONS = 1 << 10, /* calls lead to the executions in which they were made */
+	MR_LOADED_ROLES = 1 << 9,       /* calls say whether they wait */
+	MR_LOADED_WAITS = 1 << 10,      /* calls and operations lead to what they waited for */
+	MR_LOADED_EXECUTIONS = 1 << 11, /* calls lead to the executions in which they were made */
+	MR_LOADED_STEPS = 1 << 12,      /* all steps are there, also inferred ones */
+	MR_LOADED_CAUSES = 1 << 13,     /* operations lead to the executions that launched them */
 };
 
 struct mr_pass {

@@ -119,6 +119,7 @@ static void undo(struct mr_model *model)
 	memset(&model->anomalies, 0, sizeof model->anomalies);
 	memset(model->constraints, 0, sizeof model->constraints);
 	model->calls_marked = (struct mr_calls_marked){0};
+	mr_vec_free(&model->inferences.list);
 #define CLEAR_TABLE(name)                  \
 	mr_table_free(&model->name.table); \
 	model->name = (struct mr_##name){.table.desc = &mr_##name##_desc};

@@ -49,6 +49,7 @@ void mr_model_free(struct mr_model *model)
 		mr_model_free_cut(model);
 	} else {
 		free(model->device_clocks);
+		mr_vec_free(&model->inferences.list);
 		mr_survey_free(model->survey);
 		mr_manifest_free(model->manifest);
 		mr_trace_close(model->trace);

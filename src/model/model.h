@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "model/constraints.h"
+#include "model/inference.h"
 #include "model/manifest.h"
 #include "model/survey.h"
 #include "model/table.h"
@@ -58,6 +59,7 @@ struct mr_model {
 	struct mr_manifest *manifest;
 	struct mr_anomalies anomalies;
 	struct mr_calls_marked calls_marked;
+	struct mr_inferences inferences; /* empty if steps are known otherwise, and in a cut */
 	struct mr_device_clock *device_clocks; /* by device */
 	struct mr_constraint constraints[MR_CONSTRAINTS];
 	struct mr_mapping index; /* the saved one, if the columns come from there */
@@ -78,6 +80,12 @@ static inline void mr_cleanup_model(struct mr_model **model)
 static inline const struct mr_model *mr_model_whole(const struct mr_model *model)
 {
 	return model->whole ? model->whole : model;
+}
+
+/* Are steps known only from what is launched? */
+static inline bool mr_model_infers_steps(const struct mr_model *model)
+{
+	return mr_model_whole(model)->inferences.list.count > 0;
 }
 
 /* The row of the whole model's table that a row of a cut model's table came from. */

@@ -38,10 +38,17 @@ enum mr_row_flags {
 	MR_ROW_ASYNCHRONOUS = 1 << 7, /* whoever asked for it did not wait for it; see done_ns */
 };
 
-/* Who tells of memory. */
+/* Who reports memory. */
 enum mr_memory_teller {
 	MR_MEMORY_FRAMEWORK,
 	MR_MEMORY_RUNTIME,
+};
+
+/* How a step is known. */
+enum mr_step_origin {
+	MR_STEP_MARKED,   /* by the program */
+	MR_STEP_CALLED,   /* a call of the function that its process calls most often */
+	MR_STEP_INFERRED, /* from what its process launches again and again */
 };
 
 /* What a runtime call is to the device. */
@@ -118,9 +125,9 @@ enum mr_call_role {
 	COLUMN(time_ns, start_ns, "when it began")                                           \
 	COLUMN(int64_t, duration_ns, "how long it took")                                     \
 	COLUMN(uint64_t, step,                                                               \
-	       "number given by the program; for calls: how many calls came before")         \
-	COLUMN(string, function,                                                             \
-	       "NULL: the program marked the step; otherwise it is a call of this function") \
+	       "number given by the program; for other origins: how many steps came before") \
+	COLUMN(string, function, "origin function: the called function; otherwise NULL")     \
+	COLUMN(one_of(step_origin), origin, "how it is known")                               \
 	COLUMN(row_flags, flags, "special properties")
 
 #define MR_ABOUT_calls "Calls to a runtime such as OpenCL or CUDA."
@@ -163,23 +170,25 @@ enum mr_call_role {
 #define MR_ABOUT_device_operations                                                         \
 	"Device kernels, copies and fills. It is not known when an unfinished or untimed " \
 	"operation ran: its row has the time of its launch and no duration."
-#define MR_COLUMNS_device_operations(COLUMN)                                      \
-	COLUMN(track, track, "track of the queue")                                \
-	COLUMN(time_ns, start_ns, "when the device began it")                     \
-	COLUMN(int64_t, duration_ns, "how long it took")                          \
-	COLUMN(time_ns, queued_ns, "when the program handed it to the runtime")   \
-	COLUMN(time_ns, submitted_ns, "when the runtime handed it to the device") \
-	COLUMN(uint64_t, raw_start, "ticks of the device's clock")                \
-	COLUMN(uint64_t, raw_end, "ticks of the device's clock")                  \
-	COLUMN(bound_ns, bound_ns, "error bound of its times")                    \
-	COLUMN(process, process, "process that launched it")                      \
-	COLUMN(row_of(calls), call, "the call that launched it")                  \
-	COLUMN(row_of(device_operations), after,                                  \
-	       "of the operations it waits for, the one that ends last")          \
-	COLUMN(string, name, "name of the device kernel, or kind of operation")   \
-	COLUMN(uint64_t, correlation, "the same as that of its call")             \
-	COLUMN(uint64_t, bytes, "bytes that it moved")                            \
-	COLUMN(one_of(operation_kind), kind, "kind of operation")                 \
+#define MR_COLUMNS_device_operations(COLUMN)                                               \
+	COLUMN(track, track, "track of the queue")                                         \
+	COLUMN(time_ns, start_ns, "when the device began it")                              \
+	COLUMN(int64_t, duration_ns, "how long it took")                                   \
+	COLUMN(time_ns, queued_ns, "when the program handed it to the runtime")            \
+	COLUMN(time_ns, submitted_ns, "when the runtime handed it to the device")          \
+	COLUMN(uint64_t, raw_start, "ticks of the device's clock")                         \
+	COLUMN(uint64_t, raw_end, "ticks of the device's clock")                           \
+	COLUMN(bound_ns, bound_ns, "error bound of its times")                             \
+	COLUMN(process, process, "process that launched it")                               \
+	COLUMN(row_of(calls), call, "the call that launched it")                           \
+	COLUMN(row_of(node_executions), execution, "innermost execution around that call") \
+	COLUMN(row_of(steps), step, "step of its process in which it was launched")        \
+	COLUMN(row_of(device_operations), after,                                           \
+	       "of the operations it waits for, the one that ends last")                   \
+	COLUMN(string, name, "name of the device kernel, or kind of operation")            \
+	COLUMN(uint64_t, correlation, "the same as that of its call")                      \
+	COLUMN(uint64_t, bytes, "bytes that it moved")                                     \
+	COLUMN(one_of(operation_kind), kind, "kind of operation")                          \
 	COLUMN(row_flags, flags, "special properties")
 
 #define MR_ABOUT_dependencies "A launch or another call waits for an operation."

@@ -29,9 +29,4 @@ int mr_loading_view(struct mr_loading *loading, struct mr_view **ret_view);
 /* The state as JSON: {"state", "what", "done", "total", "error"}. */
 int mr_loading_print(struct mr_loading *loading, FILE *file);
 
-static inline void mr_cleanup_loading(struct mr_loading **loading)
-{
-	mr_loading_free(*loading);
-}
-
 #endif

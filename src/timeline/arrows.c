@@ -348,31 +348,17 @@ static int find_of_execution(const struct mr_model *model, uint32_t row, struct 
 	return result < 0 ? result : mr_arrows_find_feeds(model, row, arrows);
 }
 
-static int find_by_table(const struct mr_model *model, enum mr_sliced table, uint32_t row,
-			 struct mr_arrows *arrows)
-{
-	switch (table) {
-	case MR_SLICED_node_executions:
-		return find_of_execution(model, row, arrows);
-	case MR_SLICED_calls:
-		return find_of_call(model, row, arrows);
-	case MR_SLICED_device_operations:
-		return find_of_operation(model, row, arrows);
-	case MR_SLICED_states:
-		return find_of_state(model, row, arrows);
-	case MR_SLICED_system_calls:
-		return find_of_system_call(model, row, arrows);
-	case MR_SLICED_cpu_runs:
-		return find_of_cpu_run(model, row, arrows);
-	default:
-		return 0;
-	}
-}
+static int (*const own[MR_SLICED_COUNT])(const struct mr_model *model, uint32_t row,
+					 struct mr_arrows *arrows) = {
+	[MR_SLICED_node_executions] = find_of_execution,   [MR_SLICED_calls] = find_of_call,
+	[MR_SLICED_device_operations] = find_of_operation, [MR_SLICED_states] = find_of_state,
+	[MR_SLICED_system_calls] = find_of_system_call,    [MR_SLICED_cpu_runs] = find_of_cpu_run,
+};
 
 int mr_arrows_find(const struct mr_model *model, enum mr_sliced table, uint32_t row,
 		   struct mr_arrows *arrows)
 {
-	int result = find_by_table(model, table, row, arrows);
+	int result = own[table] ? own[table](model, row, arrows) : 0;
 
 	return result < 0 ? result : mr_arrows_find_messages(model, table, row, arrows);
 }

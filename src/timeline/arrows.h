@@ -6,7 +6,7 @@
  *     thread    ├──────── operation ────────┤            "runs": an operation and the calls made in it
  *                  ├ call ┤      ├ call ──────┤          "launched": a call and its device operations
  *                   ╲              ▲                     "waits for": a device operation, and the call or
- *     queue          ╲──►├ kernel ─┘                     operation that could not go on before its end
+ *     queue          ╲──►├ operation ─┘                  operation that could not go on before its end
  *
  * "woken by" and "woke" lead from a thread that runs to one that it wakes, "sent" and "received" from the one end
  * of a message to the other, "feeds" from an operation to one that has its output as input, in the same step.

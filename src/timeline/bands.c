@@ -6,10 +6,10 @@
 
 /* How active a thread or process is. */
 struct activity {
-	uint32_t of;     /* track or process */
-	int64_t told_ns; /* in operations, scopes and calls */
-	int64_t cpu_ns;  /* on a CPU */
-	uint32_t first;  /* of a process: where its threads begin, and how many they are */
+	uint32_t of;        /* track or process */
+	int64_t program_ns; /* in what its own threads recorded: operations, scopes, calls */
+	int64_t cpu_ns;     /* on a CPU */
+	uint32_t first;     /* of a process: where its threads begin, and how many they are */
 	uint32_t threads;
 };
 
@@ -81,6 +81,17 @@ static int add_slices(struct maker *maker, enum mr_sliced table, uint32_t group)
 	return add_band(maker, band);
 }
 
+/* All tables of the model that such a group shows. */
+static int add_tables(struct maker *maker, enum mr_group_kind kind, uint32_t track)
+{
+	int result = 0;
+
+	for (uint32_t table = 0; result == 0 && table < MR_SLICED_COUNT; table++)
+		if (mr_sliced[table].group == kind && !mr_sliced[table].is_derived)
+			result = add_slices(maker, table, track);
+	return result;
+}
+
 /* What it holds is not known yet. */
 static int add_unknown(struct maker *maker, enum mr_sliced table, uint32_t group, int64_t first_ns,
 		       int64_t last_ns)
@@ -144,7 +155,7 @@ static int add_device(struct maker *maker, uint32_t device, const uint32_t *queu
 	if (result == 0 && time.operation_count)
 		result = add_unknown(maker, MR_SLICED_idle, device, time.first_ns, time.end_ns);
 	for (uint32_t i = 0; result == 0 && i < queue_count; i++)
-		result = add_slices(maker, MR_SLICED_device_operations,
+		result = add_tables(maker, MR_GROUP_DEVICE,
 				    mr_survey_track_of_queue(model->survey, queues[i]));
 	return result;
 }
@@ -192,13 +203,17 @@ static int add_memory(struct maker *maker)
 static int add_cpus(struct maker *maker)
 {
 	const struct mr_survey *survey = maker->view->model->survey;
-	int result = maker->view->slices[MR_SLICED_cpu_runs].count
-			     ? add_group(maker, MR_GROUP_CPUS, 0, MR_NO_BAND)
-			     : 0;
+	bool has_slices = false;
+	int result = 0;
 
-	for (uint32_t track = survey->first_cpu_track; result == 0 && track < survey->tracks.count;
-	     track++)
-		result = add_slices(maker, MR_SLICED_cpu_runs, track);
+	for (uint32_t table = 0; table < MR_SLICED_COUNT; table++)
+		has_slices |=
+			mr_sliced[table].group == MR_GROUP_CPUS && maker->view->slices[table].count;
+	if (has_slices)
+		result = add_group(maker, MR_GROUP_CPUS, 0, MR_NO_BAND);
+	for (uint32_t track = survey->first_cpu_track;
+	     result == 0 && has_slices && track < survey->tracks.count; track++)
+		result = add_tables(maker, MR_GROUP_CPUS, track);
 	return result;
 }
 
@@ -216,18 +231,23 @@ static int64_t cpu_ns_of(const struct mr_states *states, uint32_t track)
 }
 
 /* Without what is nested. */
-static int64_t time_in(const struct maker *maker, enum mr_sliced table, uint32_t track)
+static int64_t time_in_program(const struct maker *maker, uint32_t track)
 {
-	const struct mr_slices *slices = &maker->view->slices[table];
 	struct mr_detail_pixel sum;
+	int64_t sum_ns = 0;
 
-	return sum_up(slices, track, 0, &sum) ? sum.busy_ns : 0;
+	for (uint32_t table = 0; table < MR_SLICED_COUNT; table++)
+		if (mr_sliced[table].is_of_program &&
+		    sum_up(&maker->view->slices[table], track, 0, &sum))
+			sum_ns += sum.busy_ns;
+	return sum_ns;
 }
 
 static bool has_slices(const struct maker *maker, uint32_t track)
 {
-	for (uint32_t table = 0; table < MR_SLICED_THREAD_END; table++)
-		if (mr_slices_in(&maker->view->slices[table], track))
+	for (uint32_t table = 0; table < MR_SLICED_COUNT; table++)
+		if (mr_sliced[table].group == MR_GROUP_THREAD &&
+		    mr_slices_in(&maker->view->slices[table], track))
 			return true;
 	return false;
 }
@@ -236,8 +256,8 @@ static int compare(const void *left, const void *right)
 {
 	const struct activity *a = left, *b = right;
 
-	if (a->told_ns != b->told_ns)
-		return a->told_ns < b->told_ns ? 1 : -1;
+	if (a->program_ns != b->program_ns)
+		return a->program_ns < b->program_ns ? 1 : -1;
 	if (a->cpu_ns != b->cpu_ns)
 		return a->cpu_ns < b->cpu_ns ? 1 : -1;
 	return (a->of > b->of) - (a->of < b->of);
@@ -255,9 +275,7 @@ static void list_threads(struct maker *maker)
 			continue;
 		*thread = (struct activity){
 			.of = track,
-			.told_ns = time_in(maker, MR_SLICED_node_executions, track) +
-				   time_in(maker, MR_SLICED_scopes, track) +
-				   time_in(maker, MR_SLICED_calls, track),
+			.program_ns = time_in_program(maker, track),
 			.cpu_ns = cpu_ns_of(&model->states, track),
 		};
 		maker->thread_count++;
@@ -280,7 +298,7 @@ static int list_processes(struct maker *maker)
 		const struct activity *thread = &maker->threads[i];
 		struct activity *process = &maker->processes[tracks[thread->of].process];
 
-		process->told_ns += thread->told_ns;
+		process->program_ns += thread->program_ns;
 		process->cpu_ns += thread->cpu_ns;
 		process->threads++;
 	}
@@ -307,11 +325,9 @@ static int add_thread(struct maker *maker, const struct activity *thread, uint32
 
 	if (result < 0)
 		return result;
-	last_group(maker)->busy_ns = has_states ? thread->cpu_ns : thread->told_ns;
+	last_group(maker)->busy_ns = has_states ? thread->cpu_ns : thread->program_ns;
 	maker->bands.groups.items[parent].busy_ns += last_group(maker)->busy_ns;
-	for (uint32_t table = 0; result == 0 && table < MR_SLICED_THREAD_END; table++)
-		result = add_slices(maker, table, thread->of);
-	return result;
+	return add_tables(maker, MR_GROUP_THREAD, thread->of);
 }
 
 static int add_counters(struct maker *maker, uint32_t process, uint32_t parent)

@@ -36,17 +36,6 @@ struct mr_band {
 	int64_t last_ns;  /* when all have ended */
 };
 
-enum mr_group_kind {
-	MR_GROUP_STEPS,
-	MR_GROUP_PATH,
-	MR_GROUP_DEVICE,
-	MR_GROUP_PROCESS,
-	MR_GROUP_COUNTERS,
-	MR_GROUP_THREAD,
-	MR_GROUP_MEMORY,
-	MR_GROUP_CPUS,
-};
-
 struct mr_band_group {
 	enum mr_group_kind kind;
 	uint32_t of;     /* device, process or track; 0 of other kinds */

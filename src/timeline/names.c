@@ -6,15 +6,13 @@
 
 static int make_tables(struct mr_view *view, struct mr_names *names)
 {
-	static const enum mr_sliced tables[] = {MR_SLICED_node_executions, MR_SLICED_scopes,
-						MR_SLICED_calls, MR_SLICED_system_calls,
-						MR_SLICED_device_operations};
 	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < mr_countof(tables); i++) {
-		const struct mr_totals_scope scope = {tables[i], {INT64_MIN, INT64_MAX}, NULL};
+	for (uint32_t table = 0; result == 0 && table < MR_SLICED_COUNT; table++) {
+		const struct mr_totals_scope scope = {table, {INT64_MIN, INT64_MAX}, NULL};
 
-		result = mr_totals_make(view, &scope, &names->by_table[tables[i]]);
+		if (mr_sliced[table].names)
+			result = mr_totals_make(view, &scope, &names->by_table[table]);
 	}
 	return result;
 }

@@ -13,16 +13,23 @@
 
 /* ---- what it is about ------------------------------------------------------------------------------- */
 
-static uint32_t execution_of_call(const struct mr_model *model, uint32_t call)
-{
-	return call == MR_NO_ROW ? MR_NO_ROW : model->calls.execution[call];
-}
-
 static uint32_t execution_of_operation(const struct mr_model *model, uint32_t operation)
 {
 	if (operation == MR_NO_ROW)
 		return MR_NO_ROW;
-	return execution_of_call(model, model->device_operations.call[operation]);
+	return model->device_operations.execution[operation];
+}
+
+/* Of a table that says itself to which execution its rows belong. */
+static uint32_t execution_in_column(const struct mr_row *row)
+{
+	const struct mr_column_desc *desc;
+	const uint32_t *executions = NULL;
+
+	if (!mr_sliced[row->table].is_derived)
+		executions = mr_sliced_column(mr_sliced_table(row->model, row->table), "execution",
+					      &desc);
+	return executions ? executions[row->row] : MR_NO_ROW;
 }
 
 /* Fills in operation, execution and, where the slices have none, the track. */
@@ -33,9 +40,6 @@ static int find_subject(struct mr_row *row)
 	switch (row->table) {
 	case MR_SLICED_node_executions:
 		row->execution = row->row;
-		return 0;
-	case MR_SLICED_calls:
-		row->execution = execution_of_call(model, row->row);
 		return 0;
 	case MR_SLICED_device_operations:
 		row->operation = row->row;
@@ -62,6 +66,7 @@ static int find_subject(struct mr_row *row)
 		return 0;
 	}
 	default:
+		row->execution = execution_in_column(row);
 		return 0;
 	}
 }
@@ -97,20 +102,20 @@ static uint32_t find_numbered(const struct mr_row *row, uint32_t process, uint32
 static uint32_t find_step(const struct mr_row *row)
 {
 	const struct mr_survey *survey = row->model->survey;
-	bool is_told = row->execution != MR_NO_ROW && row->view->steps.list.inferences.count == 0;
-	uint32_t told = is_told ? row->model->node_executions.step[row->execution] : MR_NO_STEP;
+	bool is_known = row->execution != MR_NO_ROW && row->view->steps.list.inferences.count == 0;
+	uint32_t given = is_known ? row->model->node_executions.step[row->execution] : MR_NO_STEP;
 
 	if (row->table == MR_SLICED_steps)
 		return row->row;
-	if (told != MR_NO_STEP) {
+	if (given != MR_NO_STEP) {
 		uint32_t track = row->model->node_executions.track[row->execution];
-		uint32_t step = find_numbered(row, survey->tracks.items[track].process, told);
+		uint32_t step = find_numbered(row, survey->tracks.items[track].process, given);
 
 		if (step != MR_NO_ROW)
 			return step;
 	}
 	if (row->operation != MR_NO_ROW)
-		return mr_operation_step(row->model, &row->view->steps, row->operation);
+		return row->model->device_operations.step[row->operation];
 	if (row->track == MR_NO_TRACK || survey->tracks.items[row->track].kind != MR_TRACK_THREAD)
 		return MR_NO_ROW;
 	return mr_step_index_find(&row->view->steps, survey->tracks.items[row->track].process,

@@ -40,15 +40,13 @@ static void add_wall_clock(const struct mr_row *row, const struct mr_fields *fie
 	mr_fields_add_text(fields, name, text, nowhere);
 }
 
-/* What the program's own threads tell is stamped with its clock, which is mapped to the trace clock. */
+/* What the program's own threads record is stamped with their clock, which is mapped to the trace clock. */
 static void add_user_bound(const struct mr_row *row, const struct mr_fields *fields)
 {
 	static const struct mr_field_name name = {"bound", "its times are exact to that"};
 	const struct mr_survey *survey = row->model->survey;
-	bool is_user = row->table == MR_SLICED_node_executions || row->table == MR_SLICED_scopes ||
-		       row->table == MR_SLICED_calls;
 
-	if (!is_user || !survey->clocks || !survey->clocks->user)
+	if (!mr_sliced[row->table].is_of_program || !survey->clocks || !survey->clocks->user)
 		return;
 	mr_fields_add_bound(fields, name,
 			    mr_clock_max_bound_ns(survey->clocks->user, survey->first_user_ticks,
@@ -136,7 +134,7 @@ static void add_launch_size(const struct mr_row *row, const struct mr_fields *fi
 			continue;
 		snprintf(text, sizeof text, "%" PRIu64 " × %" PRIu64 " × %" PRIu64,
 			 launches->global_x[i], launches->global_y[i], launches->global_z[i]);
-		add_words(fields, "work items", "of the kernel", text);
+		add_words(fields, "work items", "of the device kernel", text);
 		snprintf(text, sizeof text, "%u × %u × %u", launches->local_x[i],
 			 launches->local_y[i], launches->local_z[i]);
 		add_words(fields, "group", "work items of a group",
@@ -145,11 +143,13 @@ static void add_launch_size(const struct mr_row *row, const struct mr_fields *fi
 	}
 }
 
-static void add_of_operation(const struct mr_row *row, const struct mr_fields *fields)
+static void add_of_operation(const struct mr_row *row, const struct mr_fields *fields,
+			     struct mr_region *region)
 {
 	const struct mr_device_operations *operations = &row->model->device_operations;
 	uint32_t number = row->row, call = operations->call[number];
 
+	(void)region;
 	add_words(fields, "device", "that did it",
 		  mr_device_name(row->model, mr_operation_device(row->model, number)));
 	if (mr_operation_is_timed(row->model, number)) {
@@ -166,11 +166,13 @@ static void add_of_operation(const struct mr_row *row, const struct mr_fields *f
 		add_launch_size(row, fields, call);
 }
 
-static void add_of_state(const struct mr_row *row, const struct mr_fields *fields)
+static void add_of_state(const struct mr_row *row, const struct mr_fields *fields,
+			 struct mr_region *region)
 {
 	const struct mr_states *states = &row->model->states;
 	uint32_t wakeup = states->wakeup[row->row];
 
+	(void)region;
 	if (states->state[row->row] != MR_STATE_BLOCKED)
 		return;
 	add_words(fields, "waits for", "what kind of thing",
@@ -191,34 +193,23 @@ static void add_of_interrupt(const struct mr_row *row, const struct mr_fields *f
 {
 	const struct mr_interrupts *interrupts = &row->model->interrupts;
 
-	add_words(fields, "called", "what the kernel calls it",
+	add_words(fields, "called", "what the operating system calls it",
 		  mr_interrupt_text(region, interrupts->kind[row->row],
 				    interrupts->number[row->row]));
 }
 
-static void add_of_model(const struct mr_row *row, const struct mr_fields *fields,
-			 struct mr_region *region)
+static void add_of_execution(const struct mr_row *row, const struct mr_fields *fields,
+			     struct mr_region *region)
 {
-	switch (row->table) {
-#define COLUMNS(name)                                                             \
-	case MR_SLICED_##name:                                                    \
-		mr_fields_add_columns(fields, &row->model->name.table, row->row); \
-		break;
-		MR_SLICED_TABLES(COLUMNS)
-#undef COLUMNS
-	default:
-		break;
-	}
-	if (row->table == MR_SLICED_node_executions)
-		add_launched(fields, mr_launched_by_execution(row->model, row->row));
-	if (row->table == MR_SLICED_calls)
-		add_launched(fields, mr_launched_by_call(row->model, row->row));
-	if (row->table == MR_SLICED_device_operations)
-		add_of_operation(row, fields);
-	if (row->table == MR_SLICED_states)
-		add_of_state(row, fields);
-	if (row->table == MR_SLICED_interrupts)
-		add_of_interrupt(row, fields, region);
+	(void)region;
+	add_launched(fields, mr_launched_by_execution(row->model, row->row));
+}
+
+static void add_of_call(const struct mr_row *row, const struct mr_fields *fields,
+			struct mr_region *region)
+{
+	(void)region;
+	add_launched(fields, mr_launched_by_call(row->model, row->row));
 }
 
 /* ---- derived tables --------------------------------------------------------------------------------- */
@@ -279,13 +270,15 @@ static void add_of_path(const struct mr_row *row, const struct mr_fields *fields
 	add_thread(row, fields, "thread or queue that it leads through");
 }
 
-static void add_of_step(const struct mr_row *row, const struct mr_fields *fields)
+static void add_of_step(const struct mr_row *row, const struct mr_fields *fields,
+			struct mr_region *region)
 {
 	const struct mr_step_list *list = &row->view->steps.list;
 	const struct mr_step *step = &list->steps.items[row->row];
 	bool is_counted = list->inferences.count || step->function;
 	char text[32];
 
+	(void)region;
 	snprintf(text, sizeof text, "%" PRIu64, step->number);
 	add_words(fields, "number", is_counted ? "counted" : "that the program gave", text);
 	if (step->function)
@@ -295,19 +288,30 @@ static void add_of_step(const struct mr_row *row, const struct mr_fields *fields
 	add_thread(row, fields, "thread that marked it, or made its first launch");
 }
 
+/* ---- together --------------------------------------------------------------------------------------- */
+
+/* What a table has beside the columns of its rows, or if it is derived, instead of them. */
+static void (*const own[MR_SLICED_COUNT])(const struct mr_row *row, const struct mr_fields *fields,
+					  struct mr_region *region) = {
+	[MR_SLICED_node_executions] = add_of_execution,
+	[MR_SLICED_calls] = add_of_call,
+	[MR_SLICED_device_operations] = add_of_operation,
+	[MR_SLICED_states] = add_of_state,
+	[MR_SLICED_interrupts] = add_of_interrupt,
+	[MR_SLICED_idle] = add_of_idle,
+	[MR_SLICED_path] = add_of_path,
+	[MR_SLICED_steps] = add_of_step,
+};
+
 void mr_row_write_fields(const struct mr_row *row, struct mr_json *json, struct mr_region *region)
 {
 	const struct mr_fields fields = {json, row->view};
 
 	mr_json_begin_array(json, "fields");
-	if (row->table == MR_SLICED_idle)
-		add_of_idle(row, &fields, region);
-	else if (row->table == MR_SLICED_path)
-		add_of_path(row, &fields, region);
-	else if (row->table == MR_SLICED_steps)
-		add_of_step(row, &fields);
-	else
-		add_of_model(row, &fields, region);
+	if (!mr_sliced[row->table].is_derived)
+		mr_fields_add_columns(&fields, mr_sliced_table(row->model, row->table), row->row);
+	if (own[row->table])
+		own[row->table](row, &fields, region);
 	if (row->execution != MR_NO_ROW)
 		add_node(row, &fields);
 	add_step(row, &fields);

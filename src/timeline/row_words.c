@@ -55,7 +55,7 @@ static const char *name_operation(const struct words *words, uint32_t operation)
 
 /* ---- causes ----------------------------------------------------------------------------------------- */
 
-/* A piece is seldom the whole gap: told is how long the device was idle, and for how long for this cause. */
+/* A piece is seldom the whole gap: say how long the device was idle, and how long of that for this cause. */
 static int say_gap(const struct words *words, const struct mr_idle *idle,
 		   const struct mr_idle_piece *piece)
 {
@@ -87,8 +87,7 @@ static int say_gap(const struct words *words, const struct mr_idle *idle,
 /* What ended a gap, and which operation of the graph launched that. */
 static int say_gap_end(const struct words *words, uint32_t operation)
 {
-	uint32_t call = words->model->device_operations.call[operation];
-	uint32_t execution = call == MR_NO_ROW ? MR_NO_ROW : words->model->calls.execution[call];
+	uint32_t execution = words->model->device_operations.execution[operation];
 	const char *name = name_operation(words, operation);
 
 	if (execution == MR_NO_ROW)
@@ -174,7 +173,7 @@ static int say_bound(const struct words *words)
 				   ns_text(ns, bound_ns));
 }
 
-/* Which tensor a copy moved, where the framework told. */
+/* Which tensor a copy moved, where the framework says it. */
 static int say_tensor(const struct words *words)
 {
 	const struct mr_tensor_copies *copies = &words->model->tensor_copies;
@@ -387,26 +386,6 @@ static int say_step(const struct words *words)
 
 /* ---- what is special about it ----------------------------------------------------------------------- */
 
-static uint8_t flags_of(const struct mr_row *row)
-{
-	const struct mr_model *model = row->model;
-
-	switch (row->table) {
-#define FLAGS(name)            \
-	case MR_SLICED_##name: \
-		return model->name.flags[row->row];
-		FLAGS(node_executions)
-		FLAGS(scopes)
-		FLAGS(calls)
-		FLAGS(system_calls)
-		FLAGS(interrupts)
-		FLAGS(device_operations)
-#undef FLAGS
-	default:
-		return 0;
-	}
-}
-
 static int say_flags(const struct words *words)
 {
 	static const struct {
@@ -424,7 +403,8 @@ static int say_flags(const struct words *words)
 		 "Only the part of it in which the thread was blocked was recorded."},
 		{MR_ROW_VIOLATED, "Its times contradict other records: they are not possible."},
 	};
-	uint8_t flags = flags_of(words->row);
+	const uint8_t *column = words->row->view->slices[words->row->table].flags;
+	uint8_t flags = column ? column[words->row->row] : 0;
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < mr_countof(meanings); i++)
@@ -434,36 +414,23 @@ static int say_flags(const struct words *words)
 	return result;
 }
 
-static int say_by_table(const struct words *words)
-{
-	switch (words->row->table) {
-	case MR_SLICED_idle:
-		return say_idle(words);
-	case MR_SLICED_path:
-		return say_path(words);
-	case MR_SLICED_device_operations:
-		return say_operation(words);
-	case MR_SLICED_calls:
-		return say_call(words);
-	case MR_SLICED_node_executions:
-		return say_execution(words);
-	case MR_SLICED_states:
-		return say_state(words);
-	case MR_SLICED_system_calls:
-		return say_system_call(words);
-	case MR_SLICED_block_io:
-		return say_block_io(words);
-	case MR_SLICED_steps:
-		return say_step(words);
-	default:
-		return 0;
-	}
-}
+/* What a table has to say beside that. */
+static int (*const own[MR_SLICED_COUNT])(const struct words *words) = {
+	[MR_SLICED_idle] = say_idle,
+	[MR_SLICED_path] = say_path,
+	[MR_SLICED_device_operations] = say_operation,
+	[MR_SLICED_calls] = say_call,
+	[MR_SLICED_node_executions] = say_execution,
+	[MR_SLICED_states] = say_state,
+	[MR_SLICED_system_calls] = say_system_call,
+	[MR_SLICED_block_io] = say_block_io,
+	[MR_SLICED_steps] = say_step,
+};
 
 int mr_row_say(const struct mr_row *row, struct mr_findings *findings, struct mr_finding *finding)
 {
 	const struct words words = {row, row->model, findings, finding};
-	int result = say_by_table(&words);
+	int result = own[row->table] ? own[row->table](&words) : 0;
 
 	return result < 0 ? result : say_flags(&words);
 }

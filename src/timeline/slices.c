@@ -1,32 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "timeline/slices.h"
 
-#include <string.h>
-
-static const char *const names[MR_SLICED_COUNT] = {
-#define NAME(name) [MR_SLICED_##name] = #name,
-	MR_SLICED_TABLES(NAME)
-#undef NAME
-		[MR_SLICED_idle] = "idle",
-	[MR_SLICED_path] = "path",
-	[MR_SLICED_steps] = "steps",
-};
-
-const char *mr_sliced_name(enum mr_sliced table)
-{
-	return names[table];
-}
-
-bool mr_sliced_find(const char *name, enum mr_sliced *ret_table)
-{
-	for (uint32_t table = 0; table < MR_SLICED_COUNT; table++)
-		if (strcmp(name, names[table]) == 0) {
-			*ret_table = table;
-			return true;
-		}
-	return false;
-}
-
 static int add_detail(struct mr_slices *slices)
 {
 	const struct mr_detail_rows rows = {slices->start_ns, slices->duration_ns,
@@ -40,51 +14,34 @@ static int add_detail(struct mr_slices *slices)
 
 /* ---- tables of the model -------------------------------------------------------------------------- */
 
-static const struct mr_table *table_of(const struct mr_model *model, enum mr_sliced table)
+/* NULL if the table has no such column. */
+static const void *column(const struct mr_table *table, const char *name)
 {
-	switch (table) {
-#define TABLE(name)            \
-	case MR_SLICED_##name: \
-		return &model->name.table;
-		MR_SLICED_TABLES(TABLE)
-#undef TABLE
-	default:
-		return NULL;
-	}
-}
+	const struct mr_column_desc *desc;
 
-static const int64_t *self_of(const struct mr_model *model, enum mr_sliced table)
-{
-	switch (table) {
-	case MR_SLICED_node_executions:
-		return model->node_executions.self_ns;
-	case MR_SLICED_scopes:
-		return model->scopes.self_ns;
-	case MR_SLICED_calls:
-		return model->calls.self_ns;
-	case MR_SLICED_interrupts:
-		return model->interrupts.self_ns;
-	default:
-		return NULL;
-	}
+	return mr_sliced_column(table, name, &desc);
 }
 
 int mr_slices_of_model(const struct mr_model *model, enum mr_sliced table,
 		       struct mr_slices *ret_slices)
 {
-	const struct mr_table *of = table_of(model, table);
-	void *const *columns = mr_table_columns((struct mr_table *)of);
+	const struct mr_table *of = mr_sliced_table(model, table);
 	struct mr_slices slices = {
-		.track = columns[0],
-		.start_ns = columns[1],
-		.duration_ns = columns[2],
-		.self_ns = self_of(model, table),
+		.track = column(of, "track"),
+		.start_ns = column(of, "start_ns"),
+		.duration_ns = column(of, "duration_ns"),
+		.self_ns = column(of, "self_ns"),
+		.flags = column(of, "flags"),
 		.first_of_group = of->first_of_track,
 		.group_count = (uint32_t)model->survey->tracks.count,
 		.count = of->count,
 		.detail = of->detail,
 	};
 
+	if (slices.self_ns)
+		slices.parent = column(of, "parent");
+	if (mr_sliced[table].label)
+		slices.label = mr_sliced_column(of, mr_sliced[table].label, &slices.label_desc);
 	if (!slices.detail && add_detail(&slices) < 0)
 		return -ENOMEM;
 	*ret_slices = slices;

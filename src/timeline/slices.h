@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables whose rows are slices of the timeline: those of the model that have a duration, and three that are
- * derived. Rows of a table stand in groups, in a group by start:
+ * The slices of a table of the timeline (tables.h). Rows of a table stand in groups, in a group by start:
  *
  *     table                    a group is
  *     tables of the model      a track
@@ -17,37 +16,17 @@
 #include "analysis/steps.h"
 #include "model/detail.h"
 #include "model/model.h"
-
-/* Those of a thread stand first, in the order in which they are drawn. */
-#define MR_SLICED_TABLES(TABLE)  \
-	TABLE(node_executions)   \
-	TABLE(scopes)            \
-	TABLE(calls)             \
-	TABLE(states)            \
-	TABLE(system_calls)      \
-	TABLE(major_faults)      \
-	TABLE(block_io)          \
-	TABLE(interrupts)        \
-	TABLE(device_operations) \
-	TABLE(cpu_runs)
-
-enum mr_sliced {
-#define MR_SLICED(name) MR_SLICED_##name,
-	MR_SLICED_TABLES(MR_SLICED)
-#undef MR_SLICED
-	MR_SLICED_idle,
-	MR_SLICED_path,
-	MR_SLICED_steps,
-	MR_SLICED_COUNT,
-	MR_SLICED_THREAD_END = MR_SLICED_device_operations, /* tables of threads come before it */
-	MR_SLICED_MODEL_END = MR_SLICED_idle,
-};
+#include "timeline/tables.h"
 
 struct mr_slices {
 	const int64_t *start_ns;
 	const int64_t *duration_ns;
-	const int64_t *self_ns;         /* NULL: slices do not nest */
-	const uint32_t *track;          /* NULL: they are of none */
+	const int64_t *self_ns; /* NULL: slices do not nest */
+	const uint32_t *parent; /* row that each is nested in; likewise */
+	const uint32_t *track;  /* NULL: they are of none */
+	const uint8_t *flags;   /* enum mr_row_flags; NULL: there are none */
+	const void *label;      /* column; NULL: labels.c finds the labels */
+	const struct mr_column_desc *label_desc;
 	const uint32_t *first_of_group; /* group_count + 1 of them */
 	uint32_t group_count;
 	uint32_t count;
@@ -55,10 +34,6 @@ struct mr_slices {
 	struct mr_detail *own_detail;   /* NULL: it is the model's */
 	void *own_columns;              /* what derived ones live in; NULL: they are the model's */
 };
-
-/* "calls"; NULL if there is none of that name. */
-const char *mr_sliced_name(enum mr_sliced table);
-bool mr_sliced_find(const char *name, enum mr_sliced *ret_table);
 
 /* Each adds the level of detail too: 0 or -ENOMEM. What they are made of must live longer. */
 int mr_slices_of_model(const struct mr_model *model, enum mr_sliced table,

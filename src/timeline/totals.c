@@ -9,25 +9,8 @@ struct maker {
 	struct mr_view *view;
 	const struct mr_totals_scope *scope;
 	const struct mr_slices *slices;
-	const uint32_t *parent; /* NULL: slices do not nest */
 	struct mr_label_sums sums;
 };
-
-static const uint32_t *parents_of(const struct mr_model *model, enum mr_sliced table)
-{
-	switch (table) {
-	case MR_SLICED_node_executions:
-		return model->node_executions.parent;
-	case MR_SLICED_scopes:
-		return model->scopes.parent;
-	case MR_SLICED_calls:
-		return model->calls.parent;
-	case MR_SLICED_interrupts:
-		return model->interrupts.parent;
-	default:
-		return NULL;
-	}
-}
 
 /* What the slices nested in this one leave of its part from start to end. No time is taken twice. */
 static int64_t self_of_part(const struct maker *maker, uint32_t row, uint32_t end_row,
@@ -37,7 +20,7 @@ static int64_t self_of_part(const struct maker *maker, uint32_t row, uint32_t en
 	int64_t self_ns = end_ns - start_ns, covered_ns = start_ns;
 
 	for (uint32_t i = row + 1; i < end_row && slices->start_ns[i] < end_ns; i++) {
-		if (maker->parent[i] != row)
+		if (slices->parent[i] != row)
 			continue;
 		int64_t from_ns = mr_max(slices->start_ns[i], covered_ns);
 		int64_t to_ns = mr_min(mr_slice_end_ns(slices, i), end_ns);
@@ -91,7 +74,6 @@ int mr_totals_make(struct mr_view *view, const struct mr_totals_scope *scope,
 		.view = view,
 		.scope = scope,
 		.slices = mr_view_slices(view, scope->table),
-		.parent = parents_of(view->model, scope->table),
 	};
 	int result = 0;
 

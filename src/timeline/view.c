@@ -33,17 +33,13 @@ static int make_steps(struct mr_view *view)
 
 static int make_part(struct mr_view *view, uint32_t task)
 {
-	switch (task) {
-	case MAKE_SERIES:
+	if (task == MAKE_SERIES)
 		return mr_series_list_make(view->model, &view->series);
-	case MR_SLICED_idle:
-	case MR_SLICED_path:
+	if (mr_sliced[task].is_late)
 		return 0; /* made when asked for */
-	case MR_SLICED_steps:
+	if (task == MR_SLICED_steps)
 		return make_steps(view);
-	default:
-		return mr_slices_of_model(view->model, task, &view->slices[task]);
-	}
+	return mr_slices_of_model(view->model, task, &view->slices[task]);
 }
 
 static void *make_parts(void *argument)

@@ -42,7 +42,8 @@ struct mr_levels mr_trace_levels(const struct mr_model *model)
 {
 	return (struct mr_levels){
 		.dataflow = model->node_executions.table.count || model->scopes.table.count ||
-			    model->steps.table.count || model->node_instants.table.count,
+			    (model->steps.table.count && !mr_model_infers_steps(model)) ||
+			    model->node_instants.table.count,
 		.runtime = model->calls.table.count || model->device_operations.table.count,
 		.kernel = model->states.table.count || model->system_calls.table.count ||
 			  model->cpu_runs.table.count,
@@ -57,8 +58,8 @@ int mr_trace_missing(const struct mr_model *model, struct mr_region *region,
 	uint32_t count = 0;
 
 	if (!levels.dataflow)
-		ret_sentences[count++] = "There are no operations of a dataflow graph: no "
-					 "framework that is known, and no annotation, told of any.";
+		ret_sentences[count++] = "There are no operations of a dataflow graph: neither a "
+					 "framework nor an annotation reported any.";
 	if (!levels.runtime)
 		ret_sentences[count++] =
 			"There is nothing of the runtime level: no calls, and no device "
@@ -134,12 +135,13 @@ static const char *tell_process(const struct mr_model *model, uint32_t index,
 
 static const char *tell_thread(const struct mr_view *view, uint32_t track, struct mr_region *region)
 {
-	bool is_told = mr_slices_in(&view->slices[MR_SLICED_node_executions], track) ||
-		       mr_slices_in(&view->slices[MR_SLICED_scopes], track) ||
-		       mr_slices_in(&view->slices[MR_SLICED_calls], track);
+	bool is_traced = false;
 
+	for (uint32_t table = 0; table < MR_SLICED_COUNT; table++)
+		is_traced |=
+			mr_sliced[table].is_of_program && mr_slices_in(&view->slices[table], track);
 	return mr_region_print(region, "tid %u%s", view->model->survey->tracks.items[track].tid,
-			       is_told ? "" : ", seen by the kernel level alone");
+			       is_traced ? "" : ", seen by the kernel level alone");
 }
 
 static const char *tell_steps(const struct mr_step_list *list)
@@ -234,24 +236,12 @@ static const char *title_memory(const struct mr_view *view, const struct mr_memo
 const char *mr_band_title(const struct mr_view *view, const struct mr_band *band,
 			  struct mr_region *region)
 {
-	static const char *const titles[MR_SLICED_COUNT] = {
-		[MR_SLICED_node_executions] = "operations",
-		[MR_SLICED_scopes] = "framework",
-		[MR_SLICED_calls] = "runtime calls",
-		[MR_SLICED_states] = "state",
-		[MR_SLICED_system_calls] = "system calls",
-		[MR_SLICED_major_faults] = "page faults",
-		[MR_SLICED_block_io] = "disk requests",
-		[MR_SLICED_interrupts] = "interrupts",
-		[MR_SLICED_idle] = "idle, by cause",
-		[MR_SLICED_path] = "critical path",
-	};
 	const struct mr_series *series =
 		band->is_series ? &view->series.items.items[band->group] : NULL;
 
 	if (series)
 		return series->is_memory ? title_memory(view, &series->memory, region)
 					 : mr_model_text(view->model, series->name);
-	return titles[band->table] ? titles[band->table]
-				   : mr_track_title(view->model, band->group, region);
+	return mr_sliced[band->table].title ? mr_sliced[band->table].title
+					    : mr_track_title(view->model, band->group, region);
 }

@@ -81,7 +81,7 @@ class Golden(unittest.TestCase):
                 self.assertRegex(result.stderr.decode(), rf"^millrace: .*{path}.*\n$")
 
         self.assertIn(b"it has no ctf/metadata", run("info", "expected").stderr)
-        self.assertIn(b"it is neither a recording of millrace nor", run("info", "test_golden.py").stderr)
+        self.assertIn(b"not a trace: it is neither a recording of millrace nor ", run("info", "test_golden.py").stderr)
 
     def damaged_copy(self):
         folder = tempfile.TemporaryDirectory(prefix="millrace-golden-")

@@ -16,21 +16,31 @@ from support import SKIPPED, LiveTest, run
 
 SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
 
-# Lines of text: "run TID FROM UNTIL" had CPU 2; "op NAME TID FROM UNTIL" is an execution;
-# "work NAME TID FROM UNTIL" is what a device did, launched 1000 ns before.
+# A file of lines, or a folder with such a file: "run - TID FROM UNTIL" had CPU 2; "op NAME TID FROM UNTIL" is an
+# execution; "work NAME TID FROM UNTIL" is what a device did, launched 1000 ns before.
 FORMAT = r"""/* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "import/formats.h"
 
 static const char first_line[] = "example trace 1\n";
 
+static void name_inside(const char *folder, char path[4096])
+{
+	snprintf(path, 4096, "%s/example.txt", folder);
+}
+
 static enum mr_sniff sniff(const struct mr_head *head)
 {
 	size_t length = sizeof first_line - 1;
+	char inside[4096];
 
+	name_inside(head->path, inside);
+	if (head->is_folder)
+		return access(inside, R_OK) == 0 ? MR_SNIFF_SURE : MR_SNIFF_NO;
 	return head->count >= length && memcmp(head->bytes, first_line, length) == 0 ? MR_SNIFF_SURE
 										      : MR_SNIFF_NO;
 }
@@ -129,9 +139,8 @@ static int add_line(struct mr_import *import, const char *text, uint64_t offset,
 					      : add_work(builder, &line);
 }
 
-static int read_lines(struct mr_import *import)
+static int read_lines(struct mr_import *import, struct mr_source *source)
 {
-	struct mr_source *source = import->source;
 	int result = 0;
 
 	while (mr_source_more(source))
@@ -144,10 +153,26 @@ static int read_lines(struct mr_import *import)
 	return result;
 }
 
+static int read_trace(struct mr_import *import)
+{
+	struct mr_source inside;
+	char path[4096];
+
+	if (import->source)
+		return read_lines(import, import->source);
+	name_inside(import->path, path);
+	int result = mr_source_open(path, &inside);
+	if (result < 0)
+		return result;
+	result = read_lines(import, &inside);
+	mr_source_close(&inside);
+	return result;
+}
+
 const struct mr_format mr_example_format = {
 	.name = "Example trace",
 	.sniff = sniff,
-	.read = read_lines,
+	.read = read_trace,
 };
 """
 
@@ -193,7 +218,8 @@ class ImporterExtension(LiveTest):
 
     def test_one_folder(self):
         tree = pathlib.Path(self.path("tree"))
-        shutil.copytree(SOURCES, tree, symlinks=True, ignore=shutil.ignore_patterns(".*", "build", "build-*"))
+        shutil.copytree(SOURCES, tree, symlinks=True,
+                        ignore=shutil.ignore_patterns(".*", "build", "build-*", "__pycache__"))
         self.add_format(tree)
         self.assertEqual(changed(SOURCES, tree), TOUCHED)
         self.build(tree)
@@ -202,6 +228,10 @@ class ImporterExtension(LiveTest):
             trace.write_bytes(content)
             self.check_report(tree, trace)
             self.check_rows(tree, trace)
+        folder = pathlib.Path(self.path("folder"))
+        folder.mkdir()
+        (folder / "example.txt").write_text(FILE)
+        self.check_rows(tree, folder)
         unknown = pathlib.Path(self.path("unknown"))
         unknown.write_text("example trace 2\n")
         self.assertEqual(run(tree / "build/millrace", "report", unknown).stderr,
@@ -218,7 +248,8 @@ class ImporterExtension(LiveTest):
 
     def check_rows(self, tree, trace):
         def rows(sql):
-            return [json.loads(line) for line in self.answer(tree, "query", "--format", "json", trace, sql).splitlines()]
+            lines = self.answer(tree, "query", "--format", "json", trace, sql).splitlines()
+            return [json.loads(line) for line in lines]
 
         self.assertEqual(rows("select name, start_ns, duration_ns from device_operations"),
                          [{"name": "gemm", "start_ns": 1200000, "duration_ns": 500000}])

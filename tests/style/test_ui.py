@@ -86,6 +86,9 @@ class Bundle(unittest.TestCase):
         for text in ("</script", "</SCRIPT>", "<!--"):
             self.assertIn("not understood", self.bundle({"dom.js": f'const text = "{text}";\n'}), text)
 
+    def test_a_text_of_several_lines(self):
+        self.assertIn("not understood: const text = `one", self.bundle({"dom.js": "const text = `one\n\ttwo`;\n"}))
+
     def test_a_file_that_nothing_needs(self):
         self.assertIn("is part of no file", self.bundle({"forgotten.js": "const x = 1;\n"}))
 

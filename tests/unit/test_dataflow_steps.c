@@ -99,6 +99,7 @@ static void those_before_the_trace_count(void **state)
 	scope(0, 200, "EagerLocalExecute: __inference_1");
 	find_steps();
 	assert_int_equal(model->steps.table.count, 2);
+	assert_int_equal(model->steps.origin[0], MR_STEP_CALLED);
 	check(0, 0, 100, 7, "__inference_1");
 	check(1, 0, 200, 8, "__inference_1");
 }

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "hand_model.h"
+#include "load/operations.h"
 
 static struct mr_model *model;
 static struct mr_graph_figures figures;
@@ -87,6 +88,7 @@ static int set_up(void **state)
 	hand_operation(QUEUE_A, 400, 450, "kernel", 1);
 	hand_model_load();
 	model->calls.execution[0] = model->node_executions.table.count - 1; /* the last to begin */
+	assert_int_equal(mr_operations_link(model), 0);
 	assert_int_equal(mr_graph_figures_make(model, &path, &figures), 0);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "analysis/analysis.h"
 #include "analysis/steps.h"
 #include "finding_lookup.h"
+#include "load/period.h"
 #include "runtime_trace.h"
 #include "trace_writer.h"
 
@@ -234,8 +235,11 @@ static void test_whole_steps(void **state)
 	assert_int_equal(list.inferences.items[0].launch_count, 200);
 	assert_int_equal(list.inferences.items[0].step_count, 10);
 	assert_int_equal(list.steps.count, 10);
+	assert_int_equal(model->steps.table.count, 10);
 	for (uint32_t i = 0; i < 10; i++) {
 		const struct mr_step *step = &list.steps.items[i];
+
+		assert_int_equal(model->steps.origin[i], MR_STEP_INFERRED);
 
 		assert_int_equal(step->number, i);
 		assert_int_equal(step->start_ns, boundaries[i]);
@@ -284,6 +288,7 @@ static void test_marked_steps(void **state)
 	assert_int_equal(list.inferences.count, 0);
 	assert_int_equal(list.steps.count, 5);
 	for (uint32_t i = 0; i < 5; i++) {
+		assert_int_equal(model->steps.origin[i], MR_STEP_MARKED);
 		assert_int_equal(list.steps.items[i].number, 10 + i);
 		assert_int_equal(list.steps.items[i].start_ns, boundaries[i]);
 	}

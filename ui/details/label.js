@@ -4,7 +4,6 @@
 import {histogram} from "../pages/plots.js";
 import {element} from "../shared/dom.js";
 import {count} from "../shared/format.js";
-import {nodeSelection} from "../shared/state.js";
 import {goToSameName} from "../timeline/commands.js";
 import {buttons, endNodes, later, listing, section, valueNodes} from "./parts.js";
 
@@ -33,7 +32,7 @@ export function fillLabel(context, answer) {
 		element("p", {class: "quiet"}, `all ${count(answer.count)} of this name, in ${table.replaceAll("_", " ")}`),
 		buttons([
 			...(node === null || node === undefined ? [] : [{text: "Graph", about: "its node in the graph",
-				run: () => store.select(nodeSelection(node), {view: "graph"})}]),
+				run: () => store.select(store.keyOfNode(node), {view: "graph"})}]),
 			{text: "‹ Previous", about: "before what is in sight (,)", run: () => goToSameName(context, true)},
 			{text: "Next ›", about: "after what is in sight (.)", run: () => goToSameName(context, false)}]),
 		listing([

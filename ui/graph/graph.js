@@ -13,7 +13,6 @@
 
 import {replaceContent} from "../shared/dom.js";
 import {count, duration, percent} from "../shared/format.js";
-import {nodeSelection} from "../shared/state.js";
 import {onThemeChange} from "../shared/theme.js";
 import {Camera} from "./camera.js";
 import {Painter} from "./draw.js";
@@ -303,7 +302,7 @@ class GraphView {
 	 */
 	#chooseItem(item) {
 		this.#makeCurrent(item, false);
-		const select = item?.node && item.children === 0 ? nodeSelection(item.node) : "";
+		const select = item?.node && item.children === 0 ? this.store.keyOfNode(item.node) : "";
 		if (select !== this.store.state.select) {
 			this.shownSelection = select;
 			this.store.select(select);
@@ -395,7 +394,7 @@ class GraphView {
 		const {shown, hidden} = this.matches;
 		const index = shown.indexOf(/** @type {Item} */ (this.current)) + 1;
 		if (index === shown.length && hidden.length > 0) {
-			this.store.select(nodeSelection(hidden[0].node));
+			this.store.select(this.store.keyOfNode(hidden[0].node));
 			return;
 		}
 		const next = shown[index % shown.length];

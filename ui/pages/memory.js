@@ -7,7 +7,6 @@
 
 import {drawing, element, problem, replaceContent} from "../shared/dom.js";
 import {bytes, count, duration} from "../shared/format.js";
-import {nodeSelection} from "../shared/state.js";
 import {panned, zoomed} from "../timeline/viewport.js";
 import {area, horizontal, responsive, timeAxis, valueAxis, vertical} from "./plots.js";
 import {createTable} from "./table.js";
@@ -73,7 +72,7 @@ class Memory {
 		if (all.length === 0) {
 			replaceContent(this.element, element("div", {class: "empty"},
 				element("h2", {}, "No memory was recorded"),
-				element("p", {}, "Allocations are told by the runtime level (OpenCL buffers) and by the dataflow " +
+				element("p", {}, "Allocations come from the runtime level (OpenCL buffers) and from the dataflow " +
 					"level (TensorFlow's allocators, or a program through millrace.h).")));
 			return;
 		}
@@ -264,7 +263,7 @@ class Memory {
 			{key: "bytes", title: "bytes", unit: "bytes", whole: answer.bytes},
 		];
 		const table = createTable({title: "Live memory by operation", columns, rows: answer.rows,
-			choose: ({node}) => node !== null && this.context.store.select(nodeSelection(Number(node))),
+			choose: ({node}) => node !== null && this.context.store.select(this.context.store.keyOfNode(Number(node))),
 			isChosen: ({node}) => node !== null && node === this.context.store.selected?.node});
 		this.table = table;
 		return replaceContent(this.live,

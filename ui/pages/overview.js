@@ -164,7 +164,8 @@ function causeParts(causes, show) {
  */
 function deviceSection(device, row, links) {
 	const parts = [
-		{name: "kernels", value: Number(row.compute_ns), colour: causeColour("device"), about: "busy with a kernel",
+		{name: "device kernels", value: Number(row.compute_ns), colour: causeColour("device"),
+			about: "busy with a device kernel",
 			show: links && (() => links.showTable("device_operations", "by_name"))},
 		{name: "copies alone", value: Number(row.exposed_ns), colour: causeColour("copies"),
 			about: "busy with copies, fills and the like only",

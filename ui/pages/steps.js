@@ -5,7 +5,6 @@
 
 import {element, problem, replaceContent} from "../shared/dom.js";
 import {count, duration} from "../shared/format.js";
-import {rowSelection} from "../shared/state.js";
 import {rowsOf, sumByCause} from "./findings.js";
 import {durationBars, responsive} from "./plots.js";
 import {createTable} from "./table.js";
@@ -29,7 +28,7 @@ const COMPARISONS = [
 		sumByCause(idle_causes).map(({cause, ns}) => /** @type {[string, number]} */ ([`${cause} (${name})`, ns])))},
 	{title: "Operations, self time", values: (report) => rowsOf(report, "operations", "by_node")
 		.map((row) => [String(row.node), Number(row.self_ns)])},
-	{title: "Kernels and copies", values: (report) => rowsOf(report, "device_operations", "by_name")
+	{title: "Device kernels and copies", values: (report) => rowsOf(report, "device_operations", "by_name")
 		.map((row) => [String(row.name), Number(row.total_ns)])},
 ];
 
@@ -148,7 +147,7 @@ class Steps {
 		const {state: {select}, selected} = this.context.store;
 		const link = selected?.kind === "row" ? selected.answer.fields.find((/** @type {any} */ field) =>
 			field.link?.table === "steps")?.link : null;
-		return this.all.find(({row}) => rowSelection("steps", row) === select) ??
+		return this.all.find(({row}) => this.context.store.keyOfRow("steps", row) === select) ??
 			this.all.find(({row}) => row === link?.row) ?? null;
 	}
 
@@ -210,7 +209,7 @@ class Steps {
 	 * @param {Step} step
 	 */
 	#choose({row, from, to}) {
-		this.context.store.select(rowSelection("steps", row), {from, to});
+		this.context.store.select(this.context.store.keyOfRow("steps", row), {from, to});
 	}
 
 	#toTimeline() {

@@ -1,63 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the rows of the report's tables are about: what a row names, and which rows what is selected stands in. */
 
+import {descriptionOf} from "../shared/tables.js";
+
 /**
  * @typedef {import("./findings.js").Table} Table
  * @typedef {import("./findings.js").Row} Row
  * @typedef {import("../shared/state.js").Selected} Selected
  */
 
-/**
- * Columns whose text names something on the timeline: tables of the trace that have it.
- * @type {[string, string[]][]}
- */
-const NAMES = [
-	["node", ["node_executions"]],
-	["function", ["calls"]],
-	["name", ["device_operations", "scopes"]],
-	["call", ["system_calls"]],
-	["file", ["system_calls"]],
-];
-
-/**
- * By table of the trace: the table of the report that says most of it, and what is the same in a row of it and in a
- * slice: column, field. A slice that does not tell, as all of a name do not, stands in all rows that have its title.
- * @type {Record<string, {id: string, same: [string, string][]}>}
- */
-const TELLING = {
-	node_executions: {id: "operations.by_node", same: []},
-	device_operations: {id: "device_operations.by_name", same: [["name", "title"], ["kind", "kind"]]},
-	calls: {id: "calls.by_name", same: [["function", "title"]]},
-	system_calls: {id: "system_calls.by_call", same: [["call", "title"]]},
-	steps: {id: "steps.steps", same: [["step", "number"], ["duration_ns", "duration"]]},
-	idle: {id: "idle.causes", same: [["cause", "title"], ["culprit", "culprit"]]},
-	path: {id: "critical_path.shares", same: [["cause", "title"], ["culprit", "culprit"]]},
-	interrupts: {id: "input_output.by_interrupt", same: [["interrupt", "title"], ["interrupt_name", "called"]]},
-	block_io: {id: "input_output.by_disk", same: [["operation", "title"]]},
-	cpu_runs: {id: "threads.by_thread", same: [["tid", "tid"]]},
-};
-
 /** @param {Table} table @param {string} key */
 const hasColumn = (table, key) => table.columns.some((column) => column.key === key);
 
 /**
- * What a row names, and where that is found. A node is known by its number: other graphs may have one of the same name.
+ * What a row names, and the tables of the trace that have it. A node is known by its number: other graphs may have one
+ * of the same name.
  * @param {Table} table
  * @param {Row} row
+ * @param {any} trace the answer of `trace`
  */
-export function nameOf(table, row) {
-	const found = NAMES.find(([key]) => hasColumn(table, key));
-	if (!found || typeof row[found[0]] !== "string")
+export function nameOf(table, row, trace) {
+	/** @type {import("../shared/tables.js").Description[]} */
+	const all = trace.tables;
+	const key = all.flatMap(({names}) => names).find((each) => hasColumn(table, each));
+	if (!key || typeof row[key] !== "string")
 		return null;
-	const node = found[0] === "node" && typeof row.node_number === "number" ? row.node_number : null;
-	return {node, text: String(row[found[0]]), tables: found[1]};
+	const node = key === "node" && typeof row.node_number === "number" ? row.node_number : null;
+	const tables = all.filter(({names}) => names.includes(key)).map((each) => each.table);
+	return {node, text: String(row[key]), tables};
 }
 
 /**
  * The table of the report in which a thing is looked for first.
  * @param {Selected} selected
+ * @param {any} trace
  */
-export const tellingTable = (selected) => TELLING[selected.table ?? ""]?.id ?? null;
+export const tellingTable = (selected, trace) => descriptionOf(trace, selected.table).report ?? null;
 
 /**
  * What is known of a thing, by name, as text.
@@ -90,7 +68,8 @@ function rowsOfNode(table, selected, trace) {
 }
 
 /**
- * The rows that what is selected stands in.
+ * The rows that what is selected stands in. A slice that does not tell, as all of a name do not, stands in all rows
+ * that have its title.
  * @param {string} id of the table, with its finding
  * @param {Table} table
  * @param {Selected | null} selected
@@ -103,11 +82,10 @@ export function rowsAbout(id, table, selected, trace) {
 	if (hasColumn(table, "node"))
 		return new Set(selected.node === null ? [] : rowsOfNode(table, selected, trace));
 	const texts = textsOf(selected);
-	const telling = TELLING[selected.table ?? ""];
-	const name = NAMES.find(([key, tables]) => hasColumn(table, key) && tables.includes(selected.table ?? ""));
+	const {report, names, same: known} = descriptionOf(trace, selected.table);
+	const key = names.find((each) => hasColumn(table, each));
 	/** @type {[string, string][]} */
-	const same = telling?.id === id ? telling.same : !name ? [] :
-		name[0] === "file" ? [["file", "file"]] : [[name[0], "title"]];
+	const same = report === id ? known : key ? [[key, key === names[0] ? "title" : key]] : [];
 	if (!same.some(([, field]) => field in texts))
 		return new Set();
 	return new Set(table.rows.filter((row) =>

@@ -13,7 +13,6 @@
 import {element, problem, replaceContent} from "../shared/dom.js";
 import {count, duration} from "../shared/format.js";
 import {createLinks} from "../shared/links.js";
-import {nodeSelection} from "../shared/state.js";
 import {loadReport, loadRows, sentenceList} from "./findings.js";
 import {histogram} from "./plots.js";
 import {nameOf, rowsAbout, tellingTable} from "./subjects.js";
@@ -126,7 +125,7 @@ class Tables {
 		const has = (/** @type {Listed | undefined} */ each) =>
 			each && rowsAbout(each.id, each.table, selected, this.context.trace).size > 0;
 		const mayHave = (/** @type {Listed | undefined} */ each) => has(each) || Boolean(each?.table.left_out);
-		const telling = this.tables.find(({id}) => id === tellingTable(selected));
+		const telling = this.tables.find(({id}) => id === tellingTable(selected, this.context.trace));
 		return named && (isFromUrl || has(named)) ? null : mayHave(telling) ? telling : null;
 	}
 
@@ -177,7 +176,7 @@ class Tables {
 		const created = createTable({
 			title: `${finding.title}: ${table.title}`, columns: table.columns, rows: table.rows,
 			leftOut: table.left_out, complete: () => completion,
-			choose: nameOf(table, table.rows[0]) ? (row) => this.#choose(table, row) : undefined,
+			choose: nameOf(table, table.rows[0], this.context.trace) ? (row) => this.#choose(table, row) : undefined,
 			isChosen: (row) => this.chosen.has(row),
 			arrangement: arrangementOf(this.context.store.state.options),
 			arranged: ({filter, sort}) =>
@@ -196,9 +195,9 @@ class Tables {
 	 * @param {Row} row
 	 */
 	async #choose(table, row) {
-		const name = nameOf(table, row);
+		const name = nameOf(table, row, this.context.trace);
 		if (name?.node) {
-			this.context.store.select(nodeSelection(name.node));
+			this.context.store.select(this.context.store.keyOfNode(name.node));
 			return;
 		}
 		const found = name && await this.links.findName(name.text, name.tables);

@@ -136,17 +136,23 @@ export function decodeSeries(buffer) {
 	return parts;
 }
 
-/** Whether the server answers at all. */
-async function isThere() {
+/**
+ * Whether the server answers at all.
+ * @param {number} trace
+ */
+async function isThere(trace) {
 	try {
-		return (await fetch("api/progress")).ok;
+		return (await fetch(`traces/${trace}/progress`)).ok;
 	} catch {
 		return false;
 	}
 }
 
+/** What can be asked of one trace. */
 export class Api {
-	constructor() {
+	/** @param {number} trace its number */
+	constructor(trace) {
+		this.trace = trace;
 		/** Texts of labels met so far, by table. @type {Map<string, Map<number, string>>} */
 		this.labels = new Map();
 	}
@@ -162,11 +168,11 @@ export class Api {
 		const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
 		let response;
 		try {
-			response = await fetch(`api/${name}${query ? "?" + query : ""}`, {signal});
+			response = await fetch(`traces/${this.trace}/${name}${query ? "?" + query : ""}`, {signal});
 		} catch (error) {
 			if (signal?.aborted)
 				throw error;
-			throw new ApiError(0, await isThere() ? `${name}: the connection to the server broke off`
+			throw new ApiError(0, await isThere(this.trace) ? `${name}: the connection to the server broke off`
 				: "millrace view has ended: start it again to go on");
 		}
 		if (response.ok)

@@ -5,6 +5,8 @@
  * time green, waiting for a CPU orange, for disks and others red, and what is not known grey.
  */
 
+import {descriptionOf} from "./tables.js";
+
 /** @type {Record<string, string>} */
 const STATES = {
 	running: "#3fa34d",
@@ -52,8 +54,8 @@ const CAUSES = {
 	untraced: "#d0d4da",
 };
 
-/** Steps only need to differ from their neighbours. */
-const STEPS = ["#6d8fb3", "#a9bfd6"];
+/** Where slices only need to differ from their neighbours, as steps do. */
+const BY_TURNS = ["#6d8fb3", "#a9bfd6"];
 
 const UNKNOWN = "#b8bec6";
 
@@ -78,6 +80,9 @@ function hue(number) {
 	return Math.round(((Math.imul(number + 1, 0x9e3779b1) >>> 0) / 2 ** 32) * 360);
 }
 
+/** @param {number} label */
+const labelColour = (label) => `hsl(${hue(label)} 46% 56%)`;
+
 /** @param {string} text */
 function textNumber(text) {
 	let hash = 0x811c9dc5;
@@ -88,16 +93,19 @@ function textNumber(text) {
 
 /** @param {string} text */
 export function nameColour(text) {
-	return `hsl(${hue(textNumber(text))} 46% 56%)`;
+	return labelColour(textNumber(text));
 }
 
 /**
  * Colours of slices by their label.
  */
 export class SliceColours {
-	/** @param {{causes: string[], states: string[], reasons: string[]}} enumerations of the trace */
-	constructor(enumerations) {
-		this.enumerations = enumerations;
+	/**
+	 * @param {{tables: import("./tables.js").Description[],
+	 *     enumerations: {causes: string[], states: string[], reasons: string[]}}} trace
+	 */
+	constructor(trace) {
+		this.trace = trace;
 		/** @type {Map<string, Map<number, string>>} */
 		this.known = new Map();
 	}
@@ -121,15 +129,18 @@ export class SliceColours {
 	 * @param {number} label
 	 */
 	#make(table, label) {
-		const {causes, states, reasons} = this.enumerations;
-		if (table === "states")
+		const {causes, states, reasons} = this.trace.enumerations;
+		switch (descriptionOf(this.trace, table).colours) {
+		case "state":
 			return stateColour(states[label >> 4], reasons[label & 15]);
-		if (table === "idle" || table === "path")
+		case "cause":
 			return causeColour(causes[label] ?? "unknown");
-		if (table === "steps")
-			return STEPS[label % STEPS.length];
-		if (table === "cpu_runs" && label === 0)
-			return "transparent";
-		return `hsl(${hue(label)} 46% 56%)`;
+		case "two":
+			return BY_TURNS[label % BY_TURNS.length];
+		case "but_zero":
+			return label === 0 ? "transparent" : labelColour(label);
+		default:
+			return labelColour(label);
+		}
 	}
 }

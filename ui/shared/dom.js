@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Making elements. Texts of a trace may hold anything — a kernel may be called <script> — so they only ever
+ * Making elements. Texts of a trace may hold anything — a device kernel may be called <script> — so they only ever
  * become text nodes and attributes, never markup.
  */
 

@@ -2,7 +2,6 @@
 /** From a finding to what proves it: a click shows it on the timeline or selects it everywhere. */
 
 import {ApiError} from "./api.js";
-import {labelSelection, nodeSelection, rowSelection} from "./state.js";
 
 /**
  * What a page without a server cannot do.
@@ -38,7 +37,7 @@ export function createLinks({api, store, trace}) {
 	/** @param {string} table @param {number} row */
 	async function showRow(table, row) {
 		const {from, to} = await api.json("row", {table, row});
-		store.select(rowSelection(table, row), {view: "timeline", ...store.windowAround(from, to)});
+		store.select(store.keyOfRow(table, row), {view: "timeline", ...store.windowAround(from, to)});
 	}
 
 	return {
@@ -46,14 +45,14 @@ export function createLinks({api, store, trace}) {
 			const window = store.windowAround(at, at + duration_ns);
 			const place = track === null ? {} : {track};
 			const found = await orNull(api.json("at", {...place, from: at, duration: duration_ns}));
-			store.select(found ? rowSelection(found.table, found.row) : "", {view: "timeline", ...window});
+			store.select(found ? store.keyOfRow(found.table, found.row) : "", {view: "timeline", ...window});
 		},
 
 		async showCause(table, cause) {
 			const label = trace.enumerations.causes.indexOf(cause);
 			const answer = label < 0 ? null : await orNull(api.json("label", {table, label}));
 			if (answer?.gap)
-				store.select(rowSelection(table, answer.gap.row),
+				store.select(store.keyOfRow(table, answer.gap.row),
 					{view: "timeline", ...store.windowAround(answer.gap.from, answer.gap.to)});
 			else if (answer?.longest)
 				await showRow(answer.longest.table, answer.longest.row);
@@ -73,11 +72,11 @@ export function createLinks({api, store, trace}) {
 
 		selectName(found) {
 			if (found.table === "node_executions" && found.node !== null && found.node !== undefined)
-				store.select(nodeSelection(found.node));
+				store.select(store.keyOfNode(found.node));
 			else if (found.label === null) /* a file: the first call that is about it */
-				store.select(rowSelection(found.first.table, found.first.row));
+				store.select(store.keyOfRow(found.first.table, found.first.row));
 			else
-				store.select(labelSelection(found.table, found.label));
+				store.select(store.keyOfLabel(found.table, found.label));
 		},
 	};
 }

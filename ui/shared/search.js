@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The search field: operations, kernels, functions, system calls, threads, files and nodes by a part of their
- * name. Choosing one selects it everywhere.
+ * The search field: operations, device kernels, functions, system calls, threads, files and nodes by a part of
+ * their name. Choosing one selects it everywhere.
  */
 
 import {element, replaceContent} from "./dom.js";
 import {count, duration} from "./format.js";
 import {nameElement} from "./names.js";
-import {labelSelection, nodeSelection, rowSelection} from "./state.js";
 
 const RESULTS = 30;
 const PATIENCE_MS = 120;
@@ -52,11 +51,11 @@ export function createSearch({api, store}) {
 		input.blur();
 		const window = result.first && store.state.view === "timeline" ? windowOf(result.first) : {};
 		if (result.node !== null && result.node !== undefined && !result.first)
-			store.select(nodeSelection(result.node), {view: "graph"});
+			store.select(store.keyOfNode(result.node), {view: "graph"});
 		else if (result.first)
-			store.select(rowSelection(result.first.table, result.first.row), window);
+			store.select(store.keyOfRow(result.first.table, result.first.row), window);
 		else if (result.label !== null && result.label !== undefined)
-			store.select(labelSelection(result.table, result.label));
+			store.select(store.keyOfLabel(result.table, result.label));
 		else if (result.track !== null && result.track !== undefined)
 			store.update({view: "timeline", options: {track: String(result.track)}}, "push");
 	}

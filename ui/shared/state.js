@@ -3,16 +3,19 @@
  * What is looked at: one state for all views. It lives in the fragment of the URL, so that a view can be
  * bookmarked, shared, reloaded, and gone back to.
  *
- *     #view=timeline&from=1200&to=98000&select=row:calls:12&open=process.1
- *       │             │                 │                   └ options, as views name them
- *       │             └ the window      └ row:TABLE:ROW, label:TABLE:LABEL or node:NODE
- *       └ overview, timeline, graph, memory, tables, steps
+ *     #trace=0&view=timeline&from=1200&to=98000&select=row:0:calls:12&open=process.1
+ *       │       │             │                 │                     └ options, as views name them
+ *       │       │             │                 └ row:TRACE:TABLE:ROW, label:TRACE:TABLE:LABEL or node:TRACE:NODE
+ *       │       │             └ the window
+ *       │       └ overview, timeline, graph, memory, tables, steps
+ *       └ of those that the server has open
  *
  * A selection is resolved by the server; views find the result in `selected`, and are told when it comes.
  */
 
 /**
  * @typedef {object} State
+ * @property {number} trace
  * @property {string} view
  * @property {number} from of the window, in ns
  * @property {number} to
@@ -39,12 +42,16 @@
 
 export const VIEWS = ["overview", "timeline", "graph", "memory", "tables", "steps"];
 
-/** @param {string} table @param {number} row */
-export const rowSelection = (table, row) => `row:${table}:${row}`;
-/** @param {string} table @param {number} label */
-export const labelSelection = (table, label) => `label:${table}:${label}`;
-/** @param {number} node */
-export const nodeSelection = (node) => `node:${node}`;
+const SELECTION = /^(row:\d+:\w+:\d+|label:\d+:\w+:\d+|node:\d+:\d+)$/;
+
+/**
+ * The number of the trace that is looked at.
+ * @param {string} fragment of a URL, with or without #
+ */
+export function readTrace(fragment) {
+	const given = new URLSearchParams(fragment.replace(/^#/, "")).get("trace") ?? "";
+	return /^\d+$/.test(given) ? Number(given) : 0;
+}
 
 /**
  * @param {string} fragment of a URL, with or without #
@@ -65,18 +72,21 @@ export function readFragment(fragment, span) {
 	const to = number(take("to"), span);
 	const select = take("select") ?? "";
 	const isWindow = from < to;
+	given.delete("trace");
 	return {
+		trace: readTrace(fragment),
 		view: VIEWS.includes(view) ? view : VIEWS[0],
 		from: isWindow ? from : 0,
 		to: isWindow ? to : span,
-		select: /^(row:\w+:\d+|label:\w+:\d+|node:\d+)$/.test(select) ? select : "",
+		select: SELECTION.test(select) ? select : "",
 		options: Object.fromEntries(given),
 	};
 }
 
 /** @param {State} state */
 export function writeFragment(state) {
-	const parts = new URLSearchParams({view: state.view, from: String(state.from), to: String(state.to)});
+	const parts = new URLSearchParams({trace: String(state.trace), view: state.view, from: String(state.from),
+		to: String(state.to)});
 	if (state.select)
 		parts.set("select", state.select);
 	for (const [name, value] of Object.entries(state.options))
@@ -103,10 +113,31 @@ export class Store {
 		this.isFromUrl = true;
 		this.urlTimer = 0;
 		window.addEventListener("popstate", () => {
+			if (readTrace(location.hash) !== this.state.trace)
+				location.reload(); /* all that is shown is of the other */
 			this.isFromUrl = true;
 			this.#change(readFragment(location.hash, this.span));
 		});
 		this.#resolve();
+	}
+
+	/**
+	 * What names a row in a selection.
+	 * @param {string} table
+	 * @param {number} row
+	 */
+	keyOfRow(table, row) {
+		return `row:${this.state.trace}:${table}:${row}`;
+	}
+
+	/** @param {string} table @param {number} label */
+	keyOfLabel(table, label) {
+		return `label:${this.state.trace}:${table}:${label}`;
+	}
+
+	/** @param {number} node */
+	keyOfNode(node) {
+		return `node:${this.state.trace}:${node}`;
 	}
 
 	/** @param {StateListener} listener */
@@ -211,7 +242,9 @@ export class Store {
  * @returns {Promise<Selected>}
  */
 async function resolveSelection(api, select) {
-	const [kind, first, second] = select.split(":");
+	const [kind, trace, first, second] = select.split(":");
+	if (Number(trace) !== api.trace)
+		throw new Error(`the trace ${trace} is not shown here`);
 	const nothing = {table: null, row: null, label: null, node: null, graph: null, track: null, from: null, to: null};
 	if (kind === "row") {
 		const answer = await api.json("row", {table: first, row: second});

@@ -15,7 +15,6 @@
  */
 
 import {duration, exactDuration} from "../shared/format.js";
-import {rowSelection} from "../shared/state.js";
 import {onThemeChange} from "../shared/theme.js";
 import {drawAxis, isOnStrip} from "./axis.js";
 import {declareKeys} from "./commands.js";
@@ -228,7 +227,7 @@ export class Timeline {
 	#select(x, y) {
 		this.frame.canvas.focus({preventScroll: true});
 		const hit = this.#hit(x, y);
-		this.ownSelection = hit ? rowSelection(hit.band.table, hit.row) : "";
+		this.ownSelection = hit ? this.store.keyOfRow(hit.band.table, hit.row) : "";
 		if (this.ownSelection !== this.store.state.select)
 			this.store.select(this.ownSelection);
 	}
@@ -339,7 +338,7 @@ export class Timeline {
 
 	/** The critical path, where it is to be drawn as a line. */
 	#path() {
-		return (this.tools.showPath() && this.groups.bands.find(({table}) => table === "path")) || null;
+		return (this.tools.showPath() && this.groups.bands.find(({as}) => as.is_shaded_by_track)) || null;
 	}
 
 	/** @returns {import("./sources.js").Shown[]} */

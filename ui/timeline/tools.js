@@ -35,8 +35,8 @@ function createLegend({causes, states, reasons}) {
 				...special.map((reason) => legendItem(stateColour("blocked", reason), `blocked: ${reason}`))]),
 			list("Causes: of idle time, along the critical path",
 				causes.map((cause) => legendItem(causeColour(cause), cause.replaceAll("_", " ")))),
-			element("p", {class: "quiet"}, "Names of operations, kernels and calls have a colour of their own. " +
-				"Paler: several slices in one pixel that do not fill it. Underlined: the selected name.")));
+			element("p", {class: "quiet"}, "Names of operations, device kernels and calls have a colour of their " +
+				"own. Paler: several slices in one pixel that do not fill it. Underlined: the selected name.")));
 }
 
 /**

@@ -95,7 +95,7 @@ export class Tooltip {
 		const isMerged = slices > 1;
 		const second = isMerged
 			? `${count(slices)} slices begin within ${duration(to - from)}` +
-				(band.table === "path" ? "" : `, ${(shade / 10).toFixed(0)} % covered`)
+				(band.as.is_shaded_by_track ? "" : `, ${(shade / 10).toFixed(0)} % covered`)
 			: duration(to - from);
 		replaceContent(this.element,
 			element("div", {class: "timeline-tooltip-title"}, isMerged ? `longest: ${title}` : title),

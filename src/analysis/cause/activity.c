@@ -191,7 +191,8 @@ static void tell_runnable(const struct mr_model *model, uint32_t thread, int64_t
 		activity->link = mr_link_bare(MR_CAUSE_THROTTLED);
 		return;
 	}
-	uint32_t cpu = mr_survey_track_of_cpu(model->survey, model->states.cpu[activity->state]);
+	uint32_t cpu = mr_survey_track_of_cpu(model->survey, MR_OWN_HOST,
+					      model->states.cpu[activity->state]);
 	uint32_t run = MR_NO_ROW;
 	if (cpu != MR_NO_TRACK)
 		run = find_innermost(INTERVALS(model, cpu_runs, NULL), cpu, ns, activity);

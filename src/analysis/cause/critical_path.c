@@ -41,9 +41,7 @@ struct walk {
 
 static uint32_t execution_of_operation(const struct mr_model *model, uint32_t row)
 {
-	uint32_t call = model->device_operations.call[row];
-
-	return call == MR_NO_ROW ? MR_NO_ROW : model->calls.execution[call];
+	return model->device_operations.execution[row];
 }
 
 static bool is_same(const struct mr_path_segment *a, const struct mr_path_segment *b)

@@ -55,6 +55,12 @@ static void span_states(const struct mr_states *states, uint32_t track, struct m
 		}
 }
 
+/* Steps that a thread makes: an inferred one says only what launches it. */
+static bool has_own_steps(const struct mr_model *model)
+{
+	return !mr_model_infers_steps(model);
+}
+
 /* Executes nodes, launches or waits for devices. One that only asks now and then how far others have come
  * does not: the end waits for it hardly ever. */
 static bool is_working(const struct mr_model *model, uint32_t track)
@@ -66,7 +72,7 @@ static bool is_working(const struct mr_model *model, uint32_t track)
 	for (uint32_t row = calls[0]; row < calls[1]; row++)
 		if (model->calls.role[row] != MR_CALL_PLAIN)
 			return true;
-	return executions[0] < executions[1] || steps[0] < steps[1];
+	return executions[0] < executions[1] || (has_own_steps(model) && steps[0] < steps[1]);
 }
 
 /* What is known of the thread before the end of the window: its states; where there are none its intervals,
@@ -88,7 +94,8 @@ static struct mr_window span_of_thread(const struct mr_model *model, uint32_t tr
 		       window, &span)
 	SPAN(calls);
 	SPAN(node_executions);
-	SPAN(steps);
+	if (has_own_steps(model))
+		SPAN(steps);
 #undef SPAN
 	return span;
 }
@@ -98,7 +105,7 @@ static uint32_t thread_of_step(const struct mr_model *model, struct mr_window wi
 {
 	const struct mr_steps *steps = &model->steps;
 
-	for (uint32_t row = 0; row < steps->table.count; row++)
+	for (uint32_t row = 0; has_own_steps(model) && row < steps->table.count; row++)
 		if (steps->start_ns[row] == window.first_ns &&
 		    steps->start_ns[row] + steps->duration_ns[row] == window.last_ns)
 			return steps->track[row];

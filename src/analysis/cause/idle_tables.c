@@ -183,8 +183,7 @@ static void set_operation(const struct mr_model *model, uint32_t operation, stru
 
 	if (operation == MR_NO_ROW)
 		return;
-	uint32_t call = operations->call[operation];
-	uint32_t execution = call == MR_NO_ROW ? MR_NO_ROW : model->calls.execution[call];
+	uint32_t execution = operations->execution[operation];
 	key->is_operation = true;
 	if (execution != MR_NO_ROW)
 		key->node = model->node_executions.node[execution];
@@ -200,17 +199,6 @@ const char *mr_operation_text(const struct mr_model *model, uint32_t operation)
 
 	set_operation(model, operation, &key);
 	return name_operation(model, &key);
-}
-
-uint32_t mr_operation_step(const struct mr_model *model, const struct mr_step_index *steps,
-			   uint32_t operation)
-{
-	if (operation == MR_NO_ROW)
-		return MR_NO_ROW;
-	uint32_t call = model->device_operations.call[operation];
-	return mr_step_index_find(steps, model->device_operations.process[operation],
-				  call == MR_NO_ROW ? model->device_operations.start_ns[operation]
-						    : model->calls.start_ns[call]);
 }
 
 /* What to divide by. */
@@ -239,7 +227,9 @@ static struct piece_key make_key(const struct study *study, const struct mr_idle
 	if (by & BY_THREAD)
 		key.thread = piece->thread;
 	if (by & BY_STEP)
-		key.step = mr_operation_step(study->model, study->steps, piece->operation);
+		key.step = piece->operation == MR_NO_ROW
+				   ? MR_NO_ROW
+				   : study->model->device_operations.step[piece->operation];
 	return key;
 }
 

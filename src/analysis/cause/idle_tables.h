@@ -18,8 +18,4 @@ int mr_idle_tabulate(const struct mr_model *model, const struct mr_idle *idle,
 /* What launched an operation: a node of the graph, else what the operation is called. */
 const char *mr_operation_text(const struct mr_model *model, uint32_t operation);
 
-/* The step in which the operation was launched, of its process; MR_NO_ROW if in none. */
-uint32_t mr_operation_step(const struct mr_model *model, const struct mr_step_index *steps,
-			   uint32_t operation);
-
 #endif

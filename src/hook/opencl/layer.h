@@ -110,6 +110,7 @@ struct mr_opencl_queue {
 	cl_queue_properties properties[MR_OPENCL_PROPERTIES]; /* ... if is_added */
 	_Atomic uint64_t last_correlation;
 	atomic_bool is_released;
+	/* ---- */
 	struct mr_pending pending;
 	uint32_t harvest_at; /* pending operations at which it is worth looking */
 	/* ---- being called back */

@@ -4,7 +4,7 @@
  * one. Finds the events and their common members; what they mean is the caller's matter.
  *
  * An event that is none does no harm to others. Where the text stops being JSON, or ends too early,
- * nothing can be found any more: that is told as the last fault, and what came before it counts.
+ * nothing can be found any more: that is listed as the last fault, and what came before it counts.
  */
 #ifndef MR_IMPORT_CHROME_CHROME_H
 #define MR_IMPORT_CHROME_CHROME_H

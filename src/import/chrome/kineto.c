@@ -214,7 +214,7 @@ static int add_counters(struct mr_kineto *kineto, const struct mr_chrome_event *
 static int add_message(struct mr_kineto *kineto, const struct mr_chrome_event *event,
 		       uint32_t thread, int64_t ns)
 {
-	struct mr_event_message_send message = {.bytes = UINT64_MAX}; /* nobody tells */
+	struct mr_event_message_send message = {.bytes = UINT64_MAX}; /* not known */
 	uint32_t channel, number;
 	uint64_t key;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Intervals that tell of devices and of the runtimes that drive them:
+ * Intervals of devices and of the runtimes that drive them:
  *
  *     cat cuda_runtime ... ──► runtime_call, with args.correlation      on the thread that called
  *              │ launches

@@ -122,6 +122,8 @@ int mr_tensorflow_find_device(struct mr_tensorflow *tensorflow, uint32_t process
 	*ret_device = (uint32_t)definitions->devices.count;
 	const struct mr_device device = {
 		.name = name,
+		.host = tensorflow->model->survey->processes.items[process].host,
+		.same = *ret_device,
 		.clock = MR_trace_clock_realtime,
 		.kind = (uint8_t)kind_of_device(mr_strings_text(&definitions->strings, name)),
 		.process = process};

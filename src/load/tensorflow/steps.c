@@ -95,7 +95,8 @@ static int add_step(struct mr_tensorflow *tensorflow, uint32_t scope, uint64_t n
 						     .start_ns = scopes->start_ns[scope],
 						     .duration_ns = scopes->duration_ns[scope],
 						     .step = number,
-						     .function = function});
+						     .function = function,
+						     .origin = MR_STEP_CALLED});
 }
 
 /* ---- steps of a program that marks some --------------------------------------------------------------- */

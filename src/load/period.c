@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/period.h"
+#include "load/period.h"
 
 #include <errno.h>
 #include <string.h>

@@ -9,18 +9,10 @@
  * Confidence is therefore how much of the likeness that chance does not explain there is (Cohen's kappa):
  * 0 is what chance gives, 1 is a perfect repetition. The shortest round that comes to 0.9 is taken.
  */
-#ifndef MR_ANALYSIS_PERIOD_H
-#define MR_ANALYSIS_PERIOD_H
+#ifndef MR_LOAD_PERIOD_H
+#define MR_LOAD_PERIOD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct mr_period {
-	uint32_t length; /* of one round; 0: the sequence does not repeat itself */
-	uint32_t first;  /* what repeats is [first, end), at least two rounds */
-	uint32_t end;
-	uint32_t confidence_permille;
-};
+#include "model/inference.h"
 
 /* Things are alike if their ids are; ids are below `count`. Time grows linearly with it. -ENOMEM. */
 int mr_period_find(const uint32_t *ids, uint32_t count, struct mr_period *ret_period);
