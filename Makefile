@@ -11,7 +11,7 @@ export FUZZ_SECONDS KILLS
 # Who runs all of this through sudo wants it to stay root; `record` would become that user.
 unexport SUDO_UID SUDO_GID
 
-.PHONY: all demo soft test tensorflow bench asan tsan fuzz doc format format-check install clean help
+.PHONY: all demo soft check test tensorflow bench asan tsan fuzz tidy doc format format-check install clean help
 
 all: $(BUILD)/build.ninja ## build into build/
 	@ninja -C $(BUILD)
@@ -27,6 +27,10 @@ soft: all ## build the software GPU, for which TensorFlow is fetched
 	@tools/setup soft
 	@meson setup --reconfigure $(BUILD) >/dev/null
 	@ninja -C $(BUILD) soft/millrace_soft.so
+
+check: ## what to run before a commit: gcc, and all tests that are quick
+	@tools/setup build test
+	@tools/run-tests check
 
 test: ## everything CI checks; FUZZ_SECONDS=20 KILLS=200
 	@tools/setup build test frameworks browser
@@ -47,6 +51,10 @@ tsan: ## unit tests that make threads, and server tests, with ThreadSanitizer
 fuzz: ## every fuzzer for FUZZ_SECONDS
 	@tools/setup build test
 	@tools/run-tests fuzz
+
+tidy: ## look for faults with the checks of .clang-tidy
+	@tools/setup build test
+	@tools/run-tests tidy
 
 bench: all ## the figures of bench/
 	@tools/setup build bench browser

@@ -249,7 +249,7 @@ static void detect(struct frame *frame)
 	for (int bin = 1; bin < BINS; bin++)
 		if (frame->magnitude[bin] > frame->magnitude[strongest])
 			strongest = bin;
-	frame->tone = frame->magnitude[strongest] > FRAME_SAMPLES / 4 ? strongest : NO_TONE;
+	frame->tone = frame->magnitude[strongest] > FRAME_SAMPLES / 4.0 ? strongest : NO_TONE;
 	millrace_node_end(&span);
 }
 

@@ -41,7 +41,8 @@ static struct mr_query *interruptible;
 static void interrupt(int signal_number)
 {
 	(void)signal_number;
-	mr_query_interrupt(interruptible);
+	/* Sets a flag in SQLite, as its own shell does on an interrupt. */
+	mr_query_interrupt(interruptible); /* NOLINT(bugprone-signal-handler) */
 }
 
 /* All of standard input as a text. */

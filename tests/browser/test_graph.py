@@ -73,6 +73,7 @@ class Graph(browser.ViewerTest):
         self.assertEqual(1, edges[self.named(graph, "model/dense/Relu")["id"],
                                   self.named(graph, "model/loss/Sum")["id"]]["count"])
         self.assertEqual(6, edges[inputs["id"], self.named(graph, "model/dense/MatMul")["id"]]["count"])
+        self.assertTrue(graph["edges"])
         self.assertTrue(all(edge["bytes"] is None and edge["kind"] == "data" for edge in graph["edges"]))
 
     def test_click_selects_everywhere(self):

@@ -22,6 +22,7 @@ class Overview(browser.ViewerTest):
         trace, truth = self.simulated(SEED)
         page = self.open(trace)
         page.get_by_role("heading", name="Devices").wait_for()
+        self.assertTrue(truth["devices"])
         for device in truth["devices"]:
             span = device["last_ns"] - device["first_ns"]
             heading = page.get_by_role("heading", name=device["name"]).inner_text()

@@ -7,9 +7,9 @@ import os
 import pathlib
 import re
 import shutil
-import sys
 
-from support import SKIPPED, LiveTest, run
+import harness
+from support import LiveTest, run
 
 SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
 DOCUMENTS = ("doc/design.md", "CONTRIBUTING.md")
@@ -18,9 +18,10 @@ IGNORED = shutil.ignore_patterns(".*", "build", "build-*", "__pycache__")
 
 def skip_unless_possible(*programs):
     missing = [name for name in ("meson", "ninja", "cc", *programs) if not shutil.which(name)]
-    if os.environ.get("SANITIZED") or missing:
-        print(f"skipped: {', '.join(missing) or 'the copy would be built without the sanitizer'}")
-        sys.exit(SKIPPED)
+    if missing:
+        harness.skip(f"not installed: {', '.join(missing)}")
+    if os.environ.get("SANITIZED"):
+        harness.skip("the copy would be built without the sanitizer")
 
 
 def files_of(root):

@@ -120,13 +120,14 @@ class InputOutput(KernelTest):
                  if event["event"] == "def_file"]
         self.assertEqual(sum(os.path.realpath(deep) + "/file" in each for each in files), 1)
 
-    @unittest.skipIf(os.cpu_count() < 2, "one CPU only")
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one CPU only")
     def test_moves(self):
         events, (said,) = self.run_io("moves", "20", what="moves")
         moves = [event.fields for event in events.of("kernel_migrate", tid=said["tid"])
                  if event.time > said["start"]]
         self.assertEqual([(move["from_cpu"], move["to_cpu"]) for move in moves[:said["count"]]],
-                         [(i % 2, (i + 1) % 2) for i in range(said["count"])])
+                         [((said["first"], said["second"]), (said["second"], said["first"]))[i % 2]
+                          for i in range(said["count"])])
 
 
 class Files(KernelTest):

@@ -13,7 +13,7 @@ import harness
 from kernel import ATTEMPTS, BLOCKED, KernelTest, parse_truth, skip_unless_possible
 from support import MILLRACE, program, run, wait_until
 
-QUOTA_US, PERIOD_US = 20_000, 100_000
+QUOTA_US, PERIOD_US, BURN_MS = 3_000, 50_000, 60  # less than a busy machine gives
 
 
 def report(trace):
@@ -96,11 +96,13 @@ class States(KernelTest):
         """Somebody else's program on the same CPU is told of, by name."""
         burner = self.path("burner")
         shutil.copy(program("kernel_work"), burner)
-        with running([burner, "burn", "600000"], cpu=0) as intruder:
+        cpu = min(os.sched_getaffinity(0))
+        with running([burner, "burn", "600000"], cpu) as intruder:
             for left in harness.attempts(ATTEMPTS):
-                result = self.record_kernel("/usr/bin/taskset", "-c", "0", program("kernel_work"), "burn", "100")
+                result = self.record_kernel(shutil.which("taskset"), "-c", str(cpu), program("kernel_work"), "burn",
+                                            "100")
                 events, (said,) = result.events, parse_truth(result.stdout, "burnt")
-                taken = self.time_taken(events, said["tid"], cpu=0)
+                taken = self.time_taken(events, said["tid"], cpu)
                 most = max(taken.values(), default=1)
                 is_told = taken.get(intruder, 0) == most
                 if os.getloadavg()[0] >= os.cpu_count():  # others are busy, too
@@ -133,6 +135,10 @@ class States(KernelTest):
         text = run(MILLRACE, "report", trace).stdout
         self.assertIn("burner", text)
 
+    def throttled(self, folder):
+        with open(os.path.join(folder, "cpu.stat")) as file:
+            return int(dict(line.split() for line in file)["nr_throttled"])
+
     def test_throttling(self):
         folder = f"/sys/fs/cgroup/cpu/millrace-test-{os.getpid()}"
         try:
@@ -143,10 +149,14 @@ class States(KernelTest):
         for name, value in (("cpu.cfs_period_us", PERIOD_US), ("cpu.cfs_quota_us", QUOTA_US)):
             with open(os.path.join(folder, name), "w") as file:
                 file.write(str(value))
-        result = self.record_kernel("/bin/sh", "-c", 'echo $$ > "$0"; exec "$@"',
-                                    os.path.join(folder, "tasks"), program("kernel_work"), "burn", "150")
-        with open(os.path.join(folder, "cpu.stat")) as file:
-            throttled = int(dict(line.split() for line in file)["nr_throttled"])
+        for left in harness.attempts(ATTEMPTS):  # on a busy machine it may get less than it may have
+            before = self.throttled(folder)
+            result = self.record_kernel("/bin/sh", "-c", 'echo $$ > "$0"; exec "$@"', os.path.join(folder, "tasks"),
+                                        program("kernel_work"), "burn", str(BURN_MS))
+            throttled = self.throttled(folder) - before
+            if throttled > 3 or left == 0:
+                break
+            shutil.rmtree(result.trace)
         self.assertGreater(throttled, 3)
         switches = result.events.of("kernel_switch", reason="throttled")
         if not switches:

@@ -66,6 +66,7 @@ class Schedule(OpenclTest):
 
     def test_times(self):
         """Queued after the program asked for it, ended before it saw the end, and after what it waits for."""
+        self.assertEqual(len(self.plan), len(self.operations))
         for planned, operation in zip(self.plan, self.operations):
             fields = operation["fields"]
             self.assertLessEqual(planned.enqueued, fields["queued"])
@@ -113,7 +114,9 @@ class Schedule(OpenclTest):
 
     def test_aligned(self):
         """On the trace's clock, too, every operation lies where it must."""
-        for row in self.table("info", "device_order"):
+        rows = self.table("info", "device_order")
+        self.assertTrue(rows)
+        for row in rows:
             self.assertGreaterEqual(row["checked"], len(self.plan) - 2)  # the queues' first have no predecessor
             self.assertEqual(row["broken"], 0, row)
 

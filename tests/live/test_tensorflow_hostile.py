@@ -58,6 +58,7 @@ class Hostile(TracedTest):
     def check_nodes_and_devices(self, trace):
         rows = query(trace, "select n.type as type, n.graph_name as graph, (select count(*) from node_executions e where "
                             "e.node = n.rowid) as executions from collectives c join nodes n on c.node = n.rowid")
+        self.assertGreater(len(rows), 0)
         self.assertTrue(all(row["type"] and row["graph"] and row["executions"] for row in rows), rows)
         self.assertEqual(query(trace, "select name from nodes where type is null"), [])
         devices = [row["name"] for row in query(trace, "select name from devices order by name")]

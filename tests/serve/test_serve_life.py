@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# runs alone: it asserts how soon the server answers
+# runs beside others: a busy machine is allowed for by seconds, and CPU time is compared with CPU time
 """The life of the viewer's server: many clients, bad ones, the trace going away, signals, the loading."""
 
 import concurrent.futures

@@ -20,6 +20,10 @@ MAX_LINE = 120
 
 
 class Page(unittest.TestCase):
+    def test_all_kinds_of_files_are_seen(self):
+        self.assertEqual({path.suffix for path in ASSETS}, {".html", ".css", ".js", ".svg"})
+        self.assertGreater(len(MODULES), 10)
+
     @unittest.skipUnless(shutil.which("tsc"), "there is no tsc: run tools/setup browser")
     def test_types(self):
         done = subprocess.run(["tsc", "-p", UI / "jsconfig.json"], capture_output=True, text=True, check=False)
@@ -32,10 +36,12 @@ class Page(unittest.TestCase):
             self.assertEqual([], [address for address in addresses if address != "http://www.w3.org/2000/svg"], path)
 
     def test_imports_are_relative_and_exist(self):
-        for path in MODULES:
-            for name in re.findall(r"^(?:import|export) [^;]*?from (\S+);$", path.read_text(), re.M | re.S):
-                self.assertRegex(name, r'^"\.\.?/[\w/.]+\.js"$', path)
-                self.assertTrue((path.parent / name.strip('"')).exists(), f"{path}: {name}")
+        imports = [(path, name) for path in MODULES for name in
+                   re.findall(r"^(?:import|export) [^;]*?from (\S+);$", path.read_text(), re.M | re.S)]
+        self.assertGreater(len(imports), 20)
+        for path, name in imports:
+            self.assertRegex(name, r'^"\.\.?/[\w/.]+\.js"$', path)
+            self.assertTrue((path.parent / name.strip('"')).exists(), f"{path}: {name}")
 
     def test_texts_never_become_markup(self):
         for path in MODULES:

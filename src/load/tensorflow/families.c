@@ -44,8 +44,16 @@ static struct mr_slice without_end(struct mr_slice slice, const char *suffix)
 	return slice;
 }
 
+/* oneDNN's own, between operations of the two libraries. */
+static bool is_conversion(struct mr_slice type)
+{
+	return mr_slice_is(type, "_MklInputConversion") || mr_slice_is(type, "_MklToTf");
+}
+
 static bool is_form(struct mr_slice type)
 {
+	if (is_conversion(type))
+		return false;
 	return starts_with(type, "_Mkl") || starts_with(type, "_Fused") ||
 	       starts_with(type, "_Quantized") || mr_slice_is(type, "_HostCast");
 }

@@ -27,6 +27,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "cpus.h"
 #include "kernel_truth.h"
 
 enum {
@@ -302,14 +303,15 @@ static void signal_each_other(void)
 
 static void move(long count)
 {
+	cpu_set_t allowed;
+
+	must(sched_getaffinity(0, sizeof allowed, &allowed));
 	for (long i = 0; i <= count; i++) {
-		cpu_set_t set;
-		CPU_ZERO(&set);
-		CPU_SET((size_t)(i % 2), &set);
-		must(sched_setaffinity(0, sizeof set, &set));
+		must(stay_on(cpu_at(&allowed, i % 2)));
 		if (i == 0)
-			printf("moves tid=%d count=%ld start=%" PRIu64 "\n", own_tid(), count,
-			       now_ns());
+			printf("moves tid=%d count=%ld start=%" PRIu64 " first=%d second=%d\n",
+			       own_tid(), count, now_ns(), cpu_at(&allowed, 0),
+			       cpu_at(&allowed, 1));
 	}
 }
 

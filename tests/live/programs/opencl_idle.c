@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cpus.h"
 #include "opencl_world.h"
 #include "task_times.h"
 
@@ -82,11 +83,11 @@ static void start_holder(void)
 
 static void stay_on_first_cpu(void)
 {
-	cpu_set_t set;
+	cpu_set_t allowed;
 
-	CPU_ZERO(&set);
-	CPU_SET(0, &set);
-	sched_setaffinity(0, sizeof set, &set);
+	if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 ||
+	    stay_on(cpu_at(&allowed, 0)) != 0)
+		exit(1);
 }
 
 /* Ends with its parent. */
