@@ -4,16 +4,12 @@
 sources, which are built. Text, JSON and the viewer's server then show its finding, in its place."""
 
 import json
-import os
-import pathlib
-import shutil
 import subprocess
+import time
 import urllib.request
 
 import harness
-from support import LiveTest, run
-
-SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
+from extension import ExtensionTest, skip_unless_possible
 
 FILE = """/* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
@@ -39,30 +35,20 @@ int mr_analyse_weather(const struct mr_model *model, struct mr_findings *finding
 ROW = 'MR_ANALYSIS(weather, "What the weather was like", "memory")\n'
 
 
-class AnalysisExtension(LiveTest):
-    def build(self, tree):
-        for command in (["meson", "setup", "build", "-Doptimization=0", "-Dtests=false"],
-                        ["ninja", "-C", "build", "millrace"]):
-            result = run(*command, cwd=tree, timeout=400)
-            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+class AnalysisExtension(ExtensionTest):
+    def ask(self, address, name):
+        with urllib.request.urlopen(f"{address}traces/0/{name}", timeout=60) as answer:
+            return json.load(answer)
 
-    def extend(self, tree):
-        """The row stands second, and needs what stands further down."""
-        (tree / "src/analysis/weather.c").write_text(FILE)
-        for path, before, added in (("src/analysis/meson.build", "    'all.c',\n", "    'weather.c',\n"),
-                                    ("src/analysis/analyses.def", 'MR_ANALYSIS(health, "Trace health")\n', ROW)):
-            text = (tree / path).read_text()
-            self.assertEqual(text.count(before), 1, path)
-            (tree / path).write_text(text.replace(before, before + added))
-
-    def ask_viewer(self, tree):
-        view = subprocess.Popen(["build/millrace", "view", "--no-open", "--port", "0", "tests/golden/small.mill"],
-                                cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    def ask_viewer(self):
+        view = subprocess.Popen(["build/millrace", "view", "--no-open", "tests/golden/small.mill"], cwd=self.tree,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
             address = view.stdout.readline().strip()
             self.assertRegex(address, r"^http://127\.0\.0\.1:\d+/[0-9a-f]+/$")
-            with urllib.request.urlopen(address + "api/report", timeout=60) as answer:
-                return json.load(answer)
+            while self.ask(address, "progress")["state"] == "loading":
+                time.sleep(0.05)
+            return self.ask(address, "report")
         finally:
             view.terminate()
             view.wait()
@@ -77,19 +63,20 @@ class AnalysisExtension(LiveTest):
         self.assertEqual(table["rows"], [{"finding": "Memory", "sentences": 7}])
 
     def test_file_and_row(self):
-        tree = pathlib.Path(self.path("tree"))
-        shutil.copytree(SOURCES, tree, symlinks=True, ignore=shutil.ignore_patterns(".*", "build", "build-*"))
-        self.extend(tree)
-        self.build(tree)
-        result = run("build/millrace", "report", "tests/golden/small.mill", cwd=tree)
-        self.assertRegex(result.stdout, r"\n\nWhat the weather was like\n  - The sky was blue\.\n\nSky:\n"
-                                        r"  finding  sentences\n  Memory +7\n\nWhere the time went\n")
-        result = run("build/millrace", "report", "--json", "tests/golden/small.mill", cwd=tree)
-        self.check(json.loads(result.stdout))
-        self.check(self.ask_viewer(tree))
+        """The row stands second, and needs what stands further down."""
+        self.write("src/analysis/weather.c", FILE)
+        self.insert("src/analysis/meson.build", "    'all.c',\n", "    'weather.c',\n")
+        self.insert("src/analysis/analyses.def", "/* Where the time went, in short", ROW)
+        self.check_documented("weather", "src/analysis/weather.c", "src/analysis/meson.build",
+                              "src/analysis/analyses.def")
+        self.build()
+        self.assertRegex(self.millrace("report", "tests/golden/small.mill"),
+                         r"\n\nWhat the weather was like\n  - The sky was blue\.\n\nSky:\n"
+                         r"  finding  sentences\n  Memory +7\n\nWhere the time went\n")
+        self.check(json.loads(self.millrace("report", "--json", "tests/golden/small.mill")))
+        self.check(self.ask_viewer())
 
 
 if __name__ == "__main__":
-    if os.environ.get("SANITIZED") or not all(map(shutil.which, ("meson", "ninja", "cc"))):
-        harness.skip("meson, ninja and a compiler are needed, and no sanitizer")
+    skip_unless_possible()
     harness.main()
