@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * big_trace EVENTS DIRECTORY: writes a trace of all three levels with about so many events, for measuring how
- * loading and analyses grow.
+ * big_trace EVENTS DIRECTORY: writes a trace of all three levels with about that many events, to measure how
+ * the time of loading and analysing grows.
  *
- *     thread t, on CPU t       node ├──────────────────────────────────┤     a few thousand of these, by
- *     (four of them)           node    ├─ launch ─┤ ├─ read, blocked ─┤      turns; 32 make a step, which
- *     queue t                                  ├─ kernel ─┤                  ends with a wait for the queue
+ *     thread t, on CPU t       node ├──────────────────────────────────┤     a few thousand of these, in
+ *     (four of them)           node    ├─ launch ─┤ ├─ read, blocked ─┤      turn; 32 make a step, which
+ *     queue t                                  ├─ device kernel ─┤           ends with a wait for the queue
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the programs are and how they are run, alone or under `millrace record`."""
+"""Locates the programs and runs them, alone or under `millrace record`."""
 
 import contextlib
 import json
@@ -9,13 +9,13 @@ import subprocess
 
 
 def run(command, **options):
-    """Its standard output; an error that shows what it said if it fails."""
+    """Returns the command's standard output. If it fails, raises an error that contains its stderr."""
     process = subprocess.Popen([str(word) for word in command], text=True, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     try:
         output, errors = process.communicate()
     except BaseException:
-        process.terminate()  # not killed: record passes it on, and clears up
+        process.terminate()  # not kill(): record passes SIGTERM on and cleans up
         process.wait()
         raise
     if process.returncode != 0:
@@ -41,7 +41,7 @@ def lost_in(trace):
 
 
 def interleave(measures, count):
-    """Results of each function, called `count` times in turns; the order turns round each time."""
+    """Results of each function, called `count` times in turn; the order is reversed each time."""
     results = [[] for _ in measures]
     for turn in range(count):
         order = list(range(len(measures)))
@@ -71,7 +71,7 @@ class Context:
 
 
 class Recorded:
-    """Runs a command under `millrace record`, again and again; counts what is lost."""
+    """Runs a command under `millrace record` repeatedly and counts what is lost."""
 
     def __init__(self, context, command):
         self.context, self.command, self.lost = context, command, 0

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cost ROUNDS BLOCK LOOP...: what one operation costs, as a user's program sees it.
+ * cost ROUNDS BLOCK LOOP...: measures what one operation costs in a user's program.
  *
- * The annotations do what the way the program is started makes them do: alone they find no tracer,
- * under `millrace record` they record, with the dataflow level off they are disabled. A loop that
- * is given twice is compared with itself.
+ * What the annotations do depends on how the program is started: alone they find no tracer, under
+ * `millrace record` they record, and with the dataflow level off they are disabled. A loop given
+ * twice is compared with itself.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * decode TRACE: reads every event of every stream with src/trace, and prints how many node
- * executions there are and what their durations add up to.
+ * decode TRACE: reads every event of every stream with src/trace, and prints the number of node
+ * executions and the sum of their durations.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * detail SLICES [DEPTH]: builds the level-of-detail index over one track of so many generated slices, nested
- * DEPTH deep (1: one after the other), and looks at it from far to near. Prints bytes of the index per slice,
- * seconds to build it, and for each zoom the median milliseconds of a look at 2 000 pixels.
+ * detail SLICES [DEPTH]: builds the level-of-detail index of one track with that many generated slices, nested
+ * DEPTH deep (1: one after the other), and queries it at several zooms. Prints the bytes of the index per slice,
+ * the seconds to build it, and for each zoom the median milliseconds of a query for 2 000 pixels.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum {
 	LOOKS = 51,
 };
 
-/* Families of `depth` slices, each inside the one before it, in 1 µs and a little more. */
+/* Groups of `depth` slices, each nested in the previous one, in slightly more than 1 µs. */
 static void generate(int64_t *start_ns, int64_t *duration_ns, uint32_t count, uint32_t depth)
 {
 	int64_t ns = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * emit ROUNDS BLOCK: what an event costs inside the library: mr_emit(), without the call through
- * the annotation table. The arena is private memory; a thread frees full packets, writing nothing.
+ * emit ROUNDS BLOCK: measures what an event costs inside the library: mr_emit(), without the call through
+ * the annotation table. The arena is private memory; a thread frees full packets without writing them.
  */
 #include <pthread.h>
 #include <stdio.h>

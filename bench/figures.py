@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured: each function gives rows of the table. bench/README.md explains them."""
+"""The figures: each function returns rows of the table. bench/README.md explains them."""
 
 import functools
 
@@ -7,8 +7,8 @@ import ratio
 from context import cpu_seconds, interleave, run
 from ratio import AtLeast, AtMost
 
-EVENTS = 100_000      # in a block; what the recorders hold of it is far below what they can hold
-CALLS = 1_000_000     # in a block, of what takes next to no time
+EVENTS = 100_000      # in a block; far less than the recorders' buffers can hold
+CALLS = 1_000_000     # in a block of calls that take next to no time
 INTERVALS = 1_000_000
 ROUNDS_PER_PAIR = 3   # rounds inside a process are short
 
@@ -89,7 +89,7 @@ def decode(context, _):
 
 
 def lives(context, what, count, limit):
-    """Wall and CPU time of `count` short lives of processes or threads, with and without."""
+    """Wall and CPU time of `count` short-lived processes or threads, with and without millrace."""
     command = [context.program("lives"), what, count]
     losses = []
 

@@ -30,7 +30,7 @@ def python():
 
 
 class Worker:
-    """A process that takes steps when told: tensorflow_work.py. As a context it is ended, whatever happens."""
+    """A process that runs steps on request: tensorflow_work.py. The context manager ends it in any case."""
 
     def __init__(self, command):
         self.errors = tempfile.TemporaryFile("w+")
@@ -42,7 +42,7 @@ class Worker:
 
     def __exit__(self, *raised):
         if raised[0]:
-            self.process.terminate()  # not killed: record passes it on, and clears up
+            self.process.terminate()  # not kill(): record passes SIGTERM on and cleans up
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         status = self.process.wait()
@@ -67,8 +67,8 @@ class Worker:
 
 
 def take_turns(commands, blocks):
-    """CPU time of a step in each command. All are started, then take blocks of steps in turns, so that the machine is
-    the same for all: their medians."""
+    """CPU time of a step in each command: the medians. All start, then run blocks of steps in turn, so that they meet
+    the same conditions."""
     with contextlib.ExitStack() as stack:
         workers = [stack.enter_context(Worker(command)) for command in commands]
         for worker in workers:
@@ -78,7 +78,7 @@ def take_turns(commands, blocks):
 
 
 def compare(context, figure, bar, program, levels, reference=(), blocks=BLOCKS):
-    """A step under record against the same program alone, or with arguments of its own."""
+    """A step under record, compared with the same program alone or with other arguments."""
     if not python():
         return [ratio.skipped(figure, f"tensorflow-cpu {VERSION} is missing: run make soft")]
     trace = context.work / "bench.mill"
@@ -117,7 +117,7 @@ def off(context, _):
 
 
 def count_instructions(context, record):
-    """Of counted steps: all, and those of objects that callgrind has no name for, among which is libmillrace."""
+    """Instructions of the counted steps: all, and those in objects without a name in callgrind, such as libmillrace."""
     counts = context.work / "callgrind.out"
     run([*record, sys.executable, HERE / "plain_exec.py", CALLGRIND, "--tool=callgrind", "--instr-atstart=no",
          f"--callgrind-out-file={counts}", python(), HERE / "tensorflow_count.py", COUNTED_STEPS],
@@ -125,12 +125,12 @@ def count_instructions(context, record):
     everything, nameless = 0, 0
     thing, nameless_things, is_call = None, set(), False
     for line in counts.read_text(errors="replace").splitlines():
-        named = re.match(r"c?ob=(\(\d+\))( \?\?\?)?", line)  # a thing has its name where it is met first
+        named = re.match(r"c?ob=(\(\d+\))( \?\?\?)?", line)  # an object's name appears where it first occurs
         if named:
             thing = named[1] if line.startswith("ob=") else thing
             nameless_things.update([named[1]] if named[2] else [])
         elif line.startswith("calls="):
-            is_call = True  # the next line is the cost of what is called, which is counted there
+            is_call = True  # the next line is the cost of the callee, which is counted there
         elif re.match(r"[-+*\d]", line):
             cost = 0 if is_call else int(line.split()[-1])
             everything += cost
@@ -140,7 +140,7 @@ def count_instructions(context, record):
 
 
 def instructions_off(context):
-    """Threads that wait for work spin, which no two runs do alike: the library's own instructions are compared."""
+    """Waiting threads spin, and no two runs spin alike; so only the library's own instructions are compared."""
     figure = "the same, instructions added"
     if not python() or not CALLGRIND.exists():
         return ratio.skipped(figure, f"tensorflow-cpu {VERSION} or valgrind is missing: run make soft, tools/setup bench")
@@ -149,7 +149,7 @@ def instructions_off(context):
     _, ours = count_instructions(context, [context.millrace, "record", "-q", "-o", trace, "--levels", "runtime", "--"])
     shutil.rmtree(trace)
     if not alone or not ours:
-        return ratio.failed(figure, "callgrind counted nothing without a name: it writes what is not understood here")
+        return ratio.failed(figure, "callgrind counted nothing without a name: its output has an unexpected format")
     share = (ours - alone) / everything
     return ratio.row(figure, "", AtMost(0.005), (ours - alone) / COUNTED_STEPS, everything / COUNTED_STEPS, share, share,
                      share)

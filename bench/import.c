@@ -2,15 +2,15 @@
  *
  *     bench_import FILE
  *
- * Loads another tool's trace into the model. Prints the CPU seconds of that, and the bytes of memory
- * that the whole process held at most.
+ * Loads another tool's trace into the model. Prints the CPU seconds it took, and the peak memory of the
+ * whole process in bytes.
  */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include "base/error.h"
-#include "model/model.h"
+#include "load/load.h"
 
 static double cpu_seconds(void)
 {

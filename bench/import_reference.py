@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads a trace with Holistic Trace Analysis, in whose environment this is run:
+"""Loads a trace with Holistic Trace Analysis; runs in its virtual environment:
 
     python import_reference.py FILE
 
-Prints the CPU seconds of that, without those of importing its modules, and the bytes of memory that the
-whole process held at most."""
+Prints the CPU seconds it took, without importing its modules, and the peak memory of the whole process in
+bytes."""
 
 import logging
 import resource

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the import of other tools' traces costs, against a tool made for them. bench/README.md explains it."""
+"""The cost of importing other tools' traces, compared with a tool made for them. bench/README.md explains it."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ TRACES = pathlib.Path(os.environ.get("MILLRACE_TRACES", LOAD.parents[2] / "share
 
 
 def install(folder):
-    """A Python that has the reference, in an environment of its own."""
+    """A Python with the reference installed, in its own virtual environment."""
     python, complete = folder / "bin" / "python", folder / "complete"
     if not complete.exists():
         run([sys.executable, "-m", "venv", "--clear", folder])

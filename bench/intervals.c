@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * intervals COUNT: that many node executions in all, on two threads, in steps of a thousand: the
- * trace whose size is weighed and which the readers read.
+ * intervals COUNT: runs COUNT node executions in total, on two threads, in steps of a thousand. Its
+ * trace is measured by size, and by how fast readers read it.
  */
 #include <pthread.h>
 #include <stdio.h>

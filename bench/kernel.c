@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernel calls COUNT       one thread asks for its parent's pid, COUNT times
- * kernel pingpong COUNT    two processes hand a byte to and fro through pipes, COUNT times: two switches, two
+ * kernel calls COUNT       one thread calls getppid() COUNT times
+ * kernel pingpong COUNT    two processes pass a byte back and forth through pipes COUNT times: two switches, two
  *                          wake-ups and four system calls each time
  *
- * All of it on the first CPU. Prints wall and CPU time (of both processes) of one time, in seconds.
+ * Everything runs on the first CPU. Prints wall and CPU time (of both processes) per iteration, in seconds.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void play(uint32_t count)
 		exchange(to[0], from[1], count);
 		_exit(0);
 	}
-	if (child < 0 || write(to[1], "", 1) != 1) /* the ball that goes to and fro */
+	if (child < 0 || write(to[1], "", 1) != 1) /* the byte that goes back and forth */
 		exit(1);
 	exchange(from[0], to[1], count - 1);
 	if (waitpid(child, &status, 0) != child || status != 0)

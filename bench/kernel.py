@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel level costs: each function gives rows of the table. bench/README.md explains them."""
+"""The cost of the kernel level: each function returns rows of the table. bench/README.md explains them."""
 
 import functools
 import os
@@ -31,7 +31,7 @@ def why_not():
 
 
 def needs_privilege(figure):
-    """Skips a figure, visibly, where the kernel level is not permitted."""
+    """Skips a figure, with a row that says so, if the kernel level is not permitted."""
     @functools.wraps(figure)
     def measured(context, lttng):
         reason = why_not()
@@ -46,7 +46,7 @@ def times(output):
 
 
 class Traced:
-    """A command under `millrace record`, again and again: its times, and what was lost in all."""
+    """Runs a command under `millrace record` repeatedly: its times, and the total of what was lost."""
 
     def __init__(self, context, command, *options):
         self.context, self.command, self.options = context, command, options
@@ -155,7 +155,7 @@ def files(context):
 
 
 class Beside:
-    """A command that is not traced, while an idle program is."""
+    """Runs an untraced command while an idle program is traced."""
 
     def __init__(self, context, command, *options):
         self.trace = context.work / "beside.mill"
@@ -183,7 +183,7 @@ def bystander(context):
 
 
 def size_row(figure, limit, context, command, counted, options):
-    """All the bytes of the trace, shared out among the events that are counted."""
+    """All bytes of the trace, divided by the number of counted events."""
     with context.recorded(*command, options=(*KERNEL, *options)) as (_, trace, lost):
         lines = run(["babeltrace2", trace / "ctf"]).splitlines()
         each = stream_bytes(trace) / sum(any(name in line for name in counted) for line in lines)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * layout NODES [ROUNDS]: lays out two generated graphs of so many nodes, and prints for each the number of edges,
- * the median milliseconds, the crossings, and how many edges were cut.
+ * layout NODES [ROUNDS]: lays out two generated graphs with that many nodes, and prints for each the number of
+ * edges, the median milliseconds, the crossings, and how many edges were cut.
  *
- *     forward     chains with branches, and edges that skip some nodes, as a model that is applied has
- *     training    the same twice, the second one upside down, with a quarter of the nodes linked to their
+ *     forward     chains with branches, and edges that skip some nodes, like an inference model
+ *     training    the same twice, the second copy reversed, with a quarter of the nodes linked to their
  *                 mirror images: edges as long as the graph
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "layout/layout.h"
+#include "graph/layout/layout.h"
 #include "rounds.h"
 
 struct graph {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lives forks|threads COUNT: many short lives, each of which records ten events. Prints wall and
- * CPU time (children included) in seconds, from before the first to after the last: the start and
- * the end of the program itself are not counted.
+ * lives forks|threads COUNT: runs many short processes or threads, each of which records ten events.
+ * Prints wall and CPU time (including children) in seconds, from before the first to after the last,
+ * without the start and the end of the program itself.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LTTng-UST as the reference: a session daemon for the time of the run, and sessions that count."""
+"""LTTng-UST as the reference: a session daemon for the duration of the run, and sessions that count losses."""
 
 import contextlib
 import os
@@ -10,12 +10,12 @@ import time
 
 from context import run
 
-# Per processor. Of 256K to 16M the best for LTTng: nothing lost, and larger ones leave the caches.
+# Per CPU. From 256K to 16M this is the best size for LTTng: nothing is lost, and larger buffers exceed the caches.
 CHANNEL = ["--discard", "--subbuf-size=1M", "--num-subbuf=16"]
 
 
 class Lttng:
-    """Sessions in a daemon that is started with the first of them and ended by close()."""
+    """Sessions in a daemon that starts with the first session and ends with close()."""
 
     def __init__(self, context):
         self.folder = context.work / "lttng"
@@ -25,10 +25,10 @@ class Lttng:
         if not shutil.which("lttng-sessiond"):
             self.why_not = "lttng-tools is not installed"
         elif b"lttng_ust" not in context.program("cost").read_bytes():
-            self.why_not = "liblttng-ust-dev was not there when the programs were built"
+            self.why_not = "liblttng-ust-dev was not installed when the programs were built"
 
     def _start(self):
-        """Starts the daemon. Where one runs already, ours ends at once and that one serves."""
+        """Starts the daemon. If one is already running, ours exits at once and the other one serves."""
         if self.daemon:
             return
         self.folder.mkdir(exist_ok=True)
@@ -66,7 +66,7 @@ class Lttng:
             shutil.rmtree(output, ignore_errors=True)
 
     def discarded(self):
-        """Stops the session; the events that it has lost."""
+        """Stops the session; returns how many events it lost."""
         self._command("stop", "bench")
         listing = self._command("--mi", "xml", "list", "bench")
         return sum(map(int, re.findall(r"<(?:discarded_events|lost_packets)>(\d+)<", listing)))

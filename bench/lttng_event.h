@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The same event as node_instant, by LTTng-UST: two 32-bit integers. Without liblttng-ust at build
- * time it does nothing, and bench/run leaves the comparison out.
+ * The same event as node_instant, with LTTng-UST: two 32-bit integers. Without liblttng-ust at build
+ * time it does nothing, and bench/run skips the comparison.
  */
 #ifndef BENCH_LTTNG_EVENT_H
 #define BENCH_LTTNG_EVENT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What LTTng-UST's generator reads, several times over: hence the unusual guard.
+ * Input of LTTng-UST's generator, which includes it several times: hence the unusual guard.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER bench

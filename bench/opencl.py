@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tracing OpenCL costs, against layers that do less. bench/README.md explains the figures."""
+"""The cost of tracing OpenCL, compared with layers that do less. bench/README.md explains the figures."""
 
 import os
 import statistics
@@ -10,10 +10,10 @@ from figures import EVENTS, columns
 from ratio import AtMost
 
 ROUNDS = 5
-BLOCKS = 10           # of each process; the least counts: whatever else the machine does only adds
+BLOCKS = 10           # of each process; the minimum counts, because other load can only add time
 EMPTY_KERNELS = 10_000
 STEPS = 30
-# An empty kernel has nothing to share: two workers would only fight for the queue's lock.
+# An empty device kernel has no work to share: two workers would only contend for the queue's lock.
 ONE_WORKER = {"POCL_MAX_PTHREAD_COUNT": "1"}
 
 
@@ -23,12 +23,12 @@ def why_not(context):
     try:
         run([context.program("opencl_calls"), 1, 1])
     except RuntimeError:
-        return "there is no OpenCL device (package pocl-opencl-icd)"
+        return "there is no OpenCL device (install pocl-opencl-icd)"
     return None
 
 
 def with_layer(context, name, command):
-    """Runs a command under one of the layers of this folder; its output."""
+    """Runs a command under one of the layers in this folder; returns its output."""
     path = context.build / "bench" / f"libbench_opencl_{name}.so"
     return run(command, env={**os.environ, "OPENCL_LAYERS": str(path)})
 
@@ -38,7 +38,7 @@ def layered(context, name, command):
 
 
 def costs(output):
-    """Seconds of a clock read, of the same again, and of the call, from what opencl_calls.c prints."""
+    """Seconds of a clock read, of the same again, and of the call, from the output of opencl_calls.c."""
     return list(map(statistics.median, columns(output)))
 
 
@@ -70,7 +70,7 @@ def call_of_lttng(context, lttng):
 
 
 def kernels(context, _):
-    return work(context, "empty OpenCL kernel, CPU time", ["empty", BLOCKS, EMPTY_KERNELS], AtMost(1.2),
+    return work(context, "empty device kernel, CPU time", ["empty", BLOCKS, EMPTY_KERNELS], AtMost(1.2),
                 lambda command: with_layer(context, "bare", command), ONE_WORKER)
 
 
@@ -80,7 +80,7 @@ def compute(context, _):
 
 
 def work(context, figure, arguments, bar, reference, environment=()):
-    """CPU time of a kernel under record, compared with another way to run the program."""
+    """CPU time of a device kernel under record, compared with another way to run the program."""
     if why_not(context):
         return [ratio.skipped(figure, why_not(context))]
     command = ["env", *(f"{name}={value}" for name, value in dict(environment).items()),

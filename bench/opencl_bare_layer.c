@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A layer that does the least a tracer of kernels must do: it forces profiling, adds an event to
- * each kernel and reads the event's four times when the queue has been emptied. It records nothing,
- * is for one thread and one queue, and knows only what bench/opencl_work.c calls.
+ * A layer that does the minimum of what a tracer of device kernels must do: it forces profiling, adds
+ * an event to each kernel and reads the event's four times when the queue is empty. It records
+ * nothing, works for one thread and one queue, and handles only what bench/opencl_work.c calls.
  */
 #include <stdlib.h>
 

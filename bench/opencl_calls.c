@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * opencl_calls ROUNDS BLOCK: what the cheapest call of OpenCL costs, clRetainMemObject(), beside
- * one read of the clock, which is also compared with itself. Prints what rounds.h says.
+ * opencl_calls ROUNDS BLOCK: measures OpenCL's cheapest call, clRetainMemObject(), and one read of
+ * the clock, which is also compared with itself. rounds.h describes the output.
  */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "opencl_device.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The beginning of an OpenCL program: a device, a context, a queue without profiling. Ends the
- * program if OpenCL refuses anything.
+ * program if any OpenCL call fails.
  */
 #ifndef BENCH_OPENCL_DEVICE_H
 #define BENCH_OPENCL_DEVICE_H

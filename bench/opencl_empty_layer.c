@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A layer that only passes on: what any layer costs.
+ * A layer that only passes calls on, to measure what any layer costs.
  */
 #include "opencl_layer.h"
 

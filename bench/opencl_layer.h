@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The frame of an OpenCL layer to compare with, or to test with. A layer includes this file once,
- * and writes hook(): what it leaves alone in the table goes to the runtime directly.
+ * The skeleton of an OpenCL layer for comparisons and tests. A layer includes this file once and
+ * implements hook(). Calls whose table entry it does not change go directly to the runtime.
  */
 #ifndef BENCH_OPENCL_LAYER_H
 #define BENCH_OPENCL_LAYER_H

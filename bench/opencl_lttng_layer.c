@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A layer that records, by LTTng-UST, when the calls that bench/opencl_*.c measure were made and
- * how long they took, and nothing about the device.
+ * A layer that records, with LTTng-UST, the start and duration of the calls that bench/opencl_*.c
+ * measure, and nothing about the device.
  */
 #include <stdint.h>
 

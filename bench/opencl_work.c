@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * opencl_work WHAT BLOCKS COUNT: for each block of COUNT kernels, prints the seconds of CPU time
- * that one takes, in all threads of the process, from before the first is launched until the last
- * is done.
+ * opencl_work WHAT BLOCKS COUNT: for each block of COUNT device kernels, prints the seconds of CPU
+ * time per kernel, in all threads of the process, from before the first launch until the last one
+ * has ended.
  *
- *     empty     kernels that do nothing, 1,000 at a time
- *     nbody     steps of a simulation of bodies that attract one another: about a millisecond each,
- *               ten at a time, after which the program looks where a body is
+ *     empty     device kernels that do nothing, 1,000 at a time
+ *     nbody     steps of an n-body simulation: about a millisecond each, ten at a time, after which
+ *               the program reads the position of a body
  */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <stdbool.h>
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	kernel = bench_kernel(&device, source, is_empty ? "empty" : "move");
 	if (!is_empty)
 		prepare_nbody();
-	run(1); /* the first one is compiled */
+	run(1); /* the first launch compiles the kernel */
 	for (uint32_t i = 0; i < blocks; i++) {
 		uint64_t start_ns = bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		run(count);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * paced millrace|lttng|calls RATE SECONDS: RATE events a second in all, from two threads, for SECONDS.
- * `calls` makes system calls, for the kernel level.
- * What is due is written in batches of 64; when nothing is, the thread sleeps for 50 microseconds.
- * Prints how many events were written: fewer than wanted where the rate is beyond the machine.
+ * paced millrace|lttng|calls RATE SECONDS: writes RATE events per second in total, from two threads, for
+ * SECONDS. `calls` makes system calls, for the kernel level.
+ * A thread writes due events in batches of 64; if none is due, it sleeps for 50 microseconds.
+ * Prints how many events were written: fewer than wanted if the machine cannot reach the rate.
  */
 #include <inttypes.h>
 #include <pthread.h>

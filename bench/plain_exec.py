@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Becomes another program, with the environment as it is: `plain_exec.py PROGRAM ARGUMENT...`. Programs that are
-linked statically, as valgrind's tools are, would get an environment without millrace: what they run may want it."""
+"""Executes another program with an unchanged environment: `plain_exec.py PROGRAM ARGUMENT...`. For statically linked
+programs, such as valgrind's tools, millrace would remove itself from the environment; but what they run may need it."""
 
 import ctypes
 import os

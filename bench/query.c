@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * GROUP BY over the model's columns against the same rows in a table of SQLite's own, in memory:
+ * Compares GROUP BY on the model's columns with the same rows in one of SQLite's own in-memory tables:
  *
  *     bench_query ROWS ROUNDS        CPU seconds of ours, native, native again; one line per round
  *
- * Fails if the two do not give the same answer.
+ * Fails if the two answers differ.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static uint64_t random_bits(void)
 	return state >> 33;
 }
 
-/* A model of nothing but device operations. */
+/* A model with only device operations. */
 static void make_model(struct mr_model *model, uint32_t rows)
 {
 	struct mr_strings *strings = &model->survey->definitions.strings;
@@ -88,7 +88,7 @@ static void run(sqlite3 *database, const char *sql)
 		sqlite3_errmsg(database));
 }
 
-/* Seconds for the question, and a sum over the answer. */
+/* Runs the query; returns its seconds and a sum over the answer. */
 static double ask(sqlite3 *database, const char *table, uint64_t *ret_sum)
 {
 	char sql[128];

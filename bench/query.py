@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What GROUP BY over the model's columns costs, against SQLite's own table. bench/README.md explains it."""
+"""The cost of GROUP BY on the model's columns, compared with SQLite's own table. bench/README.md explains it."""
 
 import ratio
 from context import run

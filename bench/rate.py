@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The highest rate of events that reaches the disk without a loss."""
+"""The highest rate of events that reaches the disk without loss."""
 
 import shutil
 

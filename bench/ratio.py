@@ -10,7 +10,7 @@ RESAMPLES = 2000
 
 
 def bounds_of_median(values):
-    """95 % bounds of the median, by bootstrap; always the same for the same values."""
+    """95 % bounds of the median, from a bootstrap; deterministic."""
     if len(values) == 1:
         return values[0], values[0]
     source = random.Random(1)
@@ -24,7 +24,7 @@ def ratios(above, below):
 
 
 def spread_of(reference, again):
-    """How far from 1 the reference is from itself: the larger of its two 95 % bounds."""
+    """How far the ratio of the reference to itself is from 1: the larger of its two 95 % bounds."""
     low, high = bounds_of_median(ratios(again, reference))
     return max(abs(low - 1), abs(high - 1))
 
@@ -40,7 +40,7 @@ class AtMost:
 
 
 class AtLeast(AtMost):
-    """The ratio, made so that more is better, is at least `limit`."""
+    """The ratio, inverted so that more is better, is at least `limit`."""
 
     def __init__(self, limit):
         self.limit, self.text = limit, f"≥ {limit:g}"
@@ -50,7 +50,7 @@ class AtLeast(AtMost):
 
 
 def row(figure, unit, bar, ours, reference, ratio, low, high, control=None, lost=0):
-    """One line of the table, judged."""
+    """One row of the table, with its verdict."""
     verdict = bar.verdict(low, high)
     margin = max(ratio / bar.limit, bar.limit / ratio) - 1
     if control is not None and control > margin / 2:
@@ -63,7 +63,7 @@ def row(figure, unit, bar, ours, reference, ratio, low, high, control=None, lost
 
 
 def compare(figure, unit, bar, ours, reference, again, lost=0):
-    """Judges interleaved measurements: ours, the reference, and the reference once more."""
+    """Judges interleaved measurements: ours, the reference, and the reference again."""
     pairs = (reference, ours) if isinstance(bar, AtLeast) else (ours, reference)
     values = ratios(*pairs)
     low, high = bounds_of_median(values)

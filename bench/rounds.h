@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Measuring loops against one another inside one process.
+ * Compares loops with one another inside one process.
  *
  *     round 1    a  b  c        each letter: one block of operations, timed as a whole
- *     round 2    c  b  a        (the order turns round, so that none always follows another)
+ *     round 2    c  b  a        (the order is reversed, so that none always follows another)
  *     round 3    a  b  c  ...
  *
- * Printed as one line of names and one line per round: nanoseconds of the thread's CPU time per
+ * Prints one line of names and one line per round: nanoseconds of the thread's CPU time per
  * operation. The first round warms up and is not printed. Between blocks the thread sleeps a
- * little, so that whatever takes events away keeps up and nothing is lost.
+ * little, so that the recorder keeps up and nothing is lost.
  */
 #ifndef BENCH_ROUNDS_H
 #define BENCH_ROUNDS_H
@@ -25,7 +25,7 @@ struct bench_loop {
 void bench_rounds(const struct bench_loop *const *loops, size_t loop_count, uint32_t rounds,
 		  uint32_t block);
 
-/* What every loop does once per operation, so that the compiler moves nothing out of it. */
+/* Every loop does this once per operation, so that the compiler moves nothing out of it. */
 #define bench_keep(value) __asm__ volatile("" : : "r"(value) : "memory")
 
 static inline uint64_t bench_clock_ns(clockid_t clock)
@@ -41,7 +41,7 @@ uint64_t bench_random(void);
 /* Sorts the values. */
 uint64_t bench_median(uint64_t *values, size_t count);
 
-/* A number from the command line; ends the program if it is none. */
+/* Parses a number from the command line; ends the program if it is not one. */
 uint32_t bench_number(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large traces: loading and all analyses, opening them again, and looking at them from afar and in the viewer.
+"""Large traces: loading and analysing them, opening them again, and viewing them at all zooms.
 bench/README.md explains it."""
 
 import json
@@ -24,7 +24,7 @@ LAYOUTS = {5000: 0.1, 50000: 1}  # nodes: seconds
 
 
 def measure(command):
-    """Wall time, CPU time and the most memory of a command that is run to its end."""
+    """Wall time, CPU time and peak memory of a command that runs to its end."""
     begin = time.monotonic()
     with open(os.devnull, "r+b") as nothing:
         process = subprocess.Popen([str(word) for word in command], stdin=nothing, stdout=nothing)
@@ -72,13 +72,13 @@ def detail(context, _):
         output = run([context.program("detail"), SLICES, depth])
         each = float(re.search(r"([\d.]+) bytes per slice", output)[1])
         looks = [float(look) / 1000 for look in re.findall(r"([\d.]+) ms", output)]
-        rows += [judged(f"look at 10^8 slices, {depth} deep", "s", 0.008, [max(looks)]),
-                 judged(f"index of them, {depth} deep, for a slice", "B", 1, [each])]
+        rows += [judged(f"zoom on 10^8 slices, {depth} deep", "s", 0.008, [max(looks)]),
+                 judged(f"index of them, {depth} deep, per slice", "B", 1, [each])]
     return rows
 
 
 def write_crowd(path):
-    """A trace of a queue on which more runs at a time than a band has lanes."""
+    """A trace of a queue with more overlapping operations than a band has lanes."""
     count, depth = CROWD
     path.write_text(json.dumps([{"ph": "X", "cat": "kernel", "name": f"kernel {i % 60}", "ts": 10 * i,
                                  "dur": 10 * depth + i % 7, "pid": 0, "tid": 7,
@@ -86,7 +86,7 @@ def write_crowd(path):
 
 
 def crowd(context):
-    """The slowest zoom of such a trace, run by run."""
+    """The slowest zoom on such a trace, for each run."""
     trace = context.work / "crowd.json"
     write_crowd(trace)
     slowest = []
@@ -109,14 +109,14 @@ def view(context, _):
         screens.append(any_zoom)
         slowest.append(max(zooms))
     shutil.rmtree(trace)
-    return [judged("view of 10^7 slices, index saved, until it answers", "s", 1, opened),
+    return [judged("view of 10^7 slices, index saved, first answer", "s", 1, opened),
             judged("a screen of it, any zoom", "s", 0.01, screens),
             judged("a screen of it, slowest zoom", "s", 0.02, slowest),
             judged("a screen of 256 lanes of one track, slowest zoom", "s", 0.01, crowd(context))]
 
 
 def layout(context, _):
-    """Each line of the program: graph, edges, milliseconds, crossings, edges cut."""
+    """The program prints lines of: graph, edges, milliseconds, crossings, edges cut."""
     rows = []
     for nodes, limit in LAYOUTS.items():
         runs = [run([context.program("layout"), nodes]).splitlines() for _ in range(min(context.pairs, MOST_RUNS))]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a small network under callgrind, which counts only them: `tensorflow_count.py STEPS`. Threads that wait
-for work spin, so there is one for each purpose only."""
+"""Runs steps of a small network under callgrind, which counts only these steps: `tensorflow_count.py STEPS`. Waiting
+threads spin, so there is only one thread for each purpose."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ def main():
     for _ in range(int(sys.argv[1])):
         step()
     count("off")
-    os._exit(0)  # taking TensorFlow down under valgrind takes longer than the steps
+    os._exit(0)  # shutting TensorFlow down under valgrind takes longer than the steps
 
 
 main()

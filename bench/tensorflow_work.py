@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of TensorFlow, when told: `tensorflow_work.py KIND STEPS [profile]`. Says `ready` when warm; for each line
-that it reads it takes STEPS steps and prints the CPU seconds of one, of all threads together; with `profile`, under
-TensorFlow's own profiler, its stop() included."""
+"""Runs TensorFlow steps on request: `tensorflow_work.py KIND STEPS [profile]`. Prints `ready` when warm. For each line
+that it reads, it runs STEPS steps and prints the CPU seconds per step, of all threads together. With `profile`, the
+steps run under TensorFlow's own profiler, including its stop()."""
 
 import os
 import sys
@@ -12,11 +12,11 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import tensorflow as tf
 
-WARM_SECONDS = 3  # until the graph is discovered, and TensorFlow knows what operations cost
+WARM_SECONDS = 3  # until the graph is discovered and TensorFlow has learnt what operations cost
 
 
 def mlp():
-    """A small network: some 350 µs and 120 events."""
+    """A small network: about 350 µs and 120 events."""
     weights = [tf.Variable(tf.random.normal(shape)) for shape in ([64, 128], [128], [128, 10])]
     images, labels = tf.random.normal([32, 64]), tf.constant([i % 10 for i in range(32)])
 
@@ -33,7 +33,7 @@ def mlp():
 
 
 def cnn():
-    """A convolutional network, on the device that TensorFlow takes for the fastest."""
+    """A convolutional network, on the device that TensorFlow considers the fastest."""
     filters = tf.Variable(tf.random.normal([3, 3, 1, 16]))
     weights = tf.Variable(tf.random.normal([14 * 14 * 16, 10]))
     images, labels = tf.random.normal([32, 28, 28, 1]), tf.constant([i % 10 for i in range(32)])
@@ -52,7 +52,7 @@ def cnn():
 
 
 def data():
-    """A pipeline of tf.data whose iterator, with its threads, is made anew in each step."""
+    """A tf.data pipeline that creates its iterator, with its threads, anew in each step."""
     pipeline = tf.data.Dataset.range(256).map(lambda i: i * 2, num_parallel_calls=2).batch(16).prefetch(2)
 
     def step():

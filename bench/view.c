@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * view TRACE: what the viewer's server does to show a screen of it: 30 bands on 1 500 pixels. Prints seconds from
- * nothing to the first answers, then for each zoom the median milliseconds (CPU time) of an answer, and at last
- * that over random zooms. All lanes of the bands are asked for, which is more than the page shows at first.
+ * view TRACE: measures what the viewer's server does to show a screen of the trace: 30 bands, 1 500 pixels wide.
+ * Prints the seconds from process start to the first answers, then for each zoom the median milliseconds (CPU
+ * time) of an answer, and last the same over random zooms. It requests all lanes of the bands, which is more than
+ * the page shows at first.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "load/load.h"
 #include "rounds.h"
 #include "serve/endpoints.h"
 
@@ -42,7 +44,7 @@ static uint64_t ask(struct mr_view *view, const char *name, const char *paramete
 	struct mr_request request;
 	char target[1024], *body = NULL;
 
-	snprintf(target, sizeof target, "/token/api/%s?%s", name, parameters);
+	snprintf(target, sizeof target, "/token/traces/0/%s?%s", name, parameters);
 	uint64_t before_ns = bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	require(mr_request_parse(target, &request) == 0, "no request");
 	answer.body = open_memstream(&body, ret_bytes);
@@ -54,7 +56,7 @@ static uint64_t ask(struct mr_view *view, const char *name, const char *paramete
 	return after_ns - before_ns;
 }
 
-/* Bands whose slices are there from the beginning: "bands=1,2". */
+/* Bands whose slices are loaded from the beginning: "bands=1,2". */
 static void list_bands(const struct mr_view *view, char *text)
 {
 	uint32_t count = 0;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Uses the viewer in Chromium as a person would and prints what it took, as JSON:
+"""Uses the viewer in Chromium as a person would, and prints the measurements as JSON:
 
     viewer_driver.py MILLRACE TRACE RUNS
 
-Runs in the environment of tools/browser."""
+Runs in the virtual environment of tools/browser."""
 
 import json
 import re
@@ -15,7 +15,7 @@ import time
 from playwright.sync_api import sync_playwright
 
 FRAMES = 240  # of pan and zoom in each run
-# Zooms in and out around the middle and pans from side to side, one wheel event a frame, and takes the time
+# Zooms in and out around the middle and pans from side to side, with one wheel event per frame, and measures the time
 # from frame to frame.
 USE = """async (frames) => {
     const canvas = document.querySelector(".timeline-canvas");
@@ -33,7 +33,7 @@ USE = """async (frames) => {
     return times.slice(1).map((time, i) => time - times[i]);
 }"""
 
-# Takes the time at which the page says that it is drawn: looking from outside would add some.
+# Takes the time at which the page reports that it has drawn: polling from outside would add to it.
 WATCH = """new MutationObserver((_, observer) => {
     if (!document.documentElement?.dataset.drawn)
         return;
@@ -48,18 +48,18 @@ def server_ms(response):
 
 
 def use(chromium, millrace, trace):
-    page = chromium.new_page(viewport={"width": 1600, "height": 1000})  # a browser is open as a rule
+    page = chromium.new_page(viewport={"width": 1600, "height": 1000})  # users usually have a browser open
     page.add_init_script(WATCH)
     begin = time.time()
     server = subprocess.Popen([millrace, "view", "--no-open", trace], stdout=subprocess.PIPE, text=True)
     try:
         url = server.stdout.readline().strip()
         answers = []
-        page.on("response", lambda response: "/api/slices" in response.url and answers.append(server_ms(response)))
+        page.on("response", lambda response: "/traces/0/slices" in response.url and answers.append(server_ms(response)))
         page.goto(url + "#view=timeline")
         page.wait_for_selector("html[data-drawn]", timeout=60_000)
         picture = page.evaluate("window.drawnAt") / 1000 - begin
-        slices = page.evaluate("fetch('api/trace').then((answer) => answer.json()).then((trace) => "
+        slices = page.evaluate("fetch('traces/0/trace').then((answer) => answer.json()).then((trace) => "
                                "trace.bands.reduce((sum, band) => sum + band.count, 0))")
         frames = page.evaluate(USE, FRAMES)
         page.wait_for_timeout(500)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One graph over two processes on this machine: the first multiplies, sends the result to the second, which goes on.
+"""Runs one graph in two processes on this machine: the first multiplies and sends its result to the second.
 
     python distributed.py [--steps 10]
 
-The program starts its second task itself; both are tasks of a TensorFlow cluster on 127.0.0.1."""
+The program starts the second process itself; both are tasks of a TensorFlow cluster on 127.0.0.1."""
 
 import argparse
 import socket

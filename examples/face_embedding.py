@@ -5,8 +5,8 @@
     python3 examples/face_embedding.py [--batches N] [--batch N] [--size PIXELS]
 
 A residual network maps each picture to a vector of length one; pictures of the same person should lie close together.
-Weights are random and faces are drawn here, so there is nothing to download, and recognition is as good as chance
-allows. TensorFlow uses whatever accelerator it has.
+The weights are random and the program draws the faces, so there is nothing to download; recognition is only as good as
+chance. TensorFlow uses whatever accelerator it finds.
 """
 
 import argparse
@@ -19,7 +19,7 @@ PEOPLE = 8
 
 
 def draw_face(person, size, generator):
-    """An oval with eyes and a mouth, whose colours and places are the person's, under changing light."""
+    """An oval with eyes and a mouth. Colours and positions depend on the person; the light varies."""
     own = np.random.RandomState(1000 + person)
     tone, eyes, mouth = own.uniform(0.3, 0.9, 3), own.uniform(0.12, 0.25, 2), own.uniform(0.1, 0.3, 2)
     y, x = np.mgrid[-1:1:size * 1j, -1:1:size * 1j] + generator.uniform(-0.1, 0.1, 2)[:, None, None]
@@ -56,7 +56,7 @@ def make_network(size):
 
 
 def similarities(vectors, people):
-    """Mean cosine of pairs of pictures of the same person, and of different ones."""
+    """Mean cosine of pairs of pictures of the same person, and of different people."""
     cosines = vectors @ vectors.T
     same = people[:, None] == people[None, :]
     return cosines[same & ~np.eye(len(people), dtype=bool)].mean(), cosines[~same].mean()

@@ -3,7 +3,7 @@
 
     python input_pipeline.py [--files 200] [--steps 30] [--workers 2]
 
-The files are made once, in a temporary folder: each holds a batch of raw pixels and labels."""
+The program first writes the files to a temporary folder; each holds a batch of raw pixels and labels."""
 
 import argparse
 import os

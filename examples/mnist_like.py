@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a small convolutional network on pictures of digits, as they are shown by seven-segment displays.
+"""Trains a small convolutional network on pictures of seven-segment digits.
 
     python3 examples/mnist_like.py [--epochs N] [--examples N] [--batch N] [--optimizer sgd|adam]
 
-The pictures are made here, so there is nothing to download. TensorFlow uses whatever accelerator it has.
+The program draws the pictures, so there is nothing to download. TensorFlow uses whatever accelerator it finds.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def draw(digit):
 
 
 def make_examples(count, seed):
-    """Pictures with noise, moved about a little, and the digits they show."""
+    """Pictures with noise, each shifted a little, and the digits they show."""
     generator = np.random.RandomState(seed)
     clean = np.stack([draw(digit) for digit in range(10)])
     labels = generator.randint(0, 10, count)

@@ -6,19 +6,19 @@
  *     nodes     source ──►  low_pass ──►  fft ─► magnitude ──►  detect ──►  sink
  *     queue           [filter]      [spectrum]           [detector]   [sink]
  *
- * Each frame is one step. The signal holds one tone per frame (or none, in every fifth), a stronger
- * one above the pass band, which the filter has to take away, and noise. The result is known
- * beforehand, so it shows whether all of it works:
+ * Each frame is one step. The signal contains one tone per frame (none in every fifth frame), a
+ * stronger tone above the pass band, which the filter must remove, and noise. The result is known
+ * in advance, so it shows whether everything works:
  *
  *     $ pipeline --frames 100
  *     bin  20: 20 frames
  *     bin  50: 20 frames
  *     ...
  *
- * The filter is by far the slowest node, on purpose: `millrace record -- pipeline` and `millrace report`
- * say so. More filter threads (--workers) help as long as there are processors.
+ * The filter is by far the slowest node, on purpose: run `millrace record -- pipeline`, and
+ * `millrace report` says so. More filter threads (--workers) help as long as there are CPUs for them.
  *
- * What to look at for the annotations: describe(), then each call of millrace_... below it.
+ * To learn about the annotations, read describe() and then each millrace_... call below it.
  */
 #include <complex.h>
 #include <math.h>
@@ -66,7 +66,7 @@ struct queue {
 	unsigned int first;
 	unsigned int count;
 	unsigned int writers; /* threads that may still put something in */
-	uint32_t channel;     /* its name, as the trace knows it */
+	uint32_t channel;     /* its name in the trace */
 };
 
 static struct queue filter_queue, spectrum_queue, detector_queue, sink_queue;
@@ -75,7 +75,7 @@ static unsigned int worker_count = 2;
 static double filter[FILTER_TAPS];
 static double complex twiddles[FRAME_SAMPLES / 2];
 
-/* ---- the graph, as millrace is to see it --------------------------------------------------------- */
+/* ---- the graph, as described to millrace --------------------------------------------------------- */
 
 static struct {
 	uint32_t source, low_pass, fft, magnitude, detect, sink;
@@ -140,7 +140,7 @@ static struct frame *queue_take(struct queue *queue)
 	return frame;
 }
 
-/* A thread says that it will put nothing more into the queue. */
+/* A thread calls this when it will put nothing more into the queue. */
 static void queue_leave(struct queue *queue)
 {
 	pthread_mutex_lock(&queue->mutex);
@@ -151,7 +151,7 @@ static void queue_leave(struct queue *queue)
 
 /* ---- the nodes ---------------------------------------------------------------------------------- */
 
-/* Uniform in [-1, 1); every frame has a sequence of its own, so threads cannot change the result. */
+/* Uniform in [-1, 1). Every frame has its own sequence, so the result does not depend on threads. */
 static double noise(uint32_t *state)
 {
 	*state = *state * 1664525u + 1013904223u;
@@ -305,7 +305,7 @@ static void *run_detector(void *unused)
 	return NULL;
 }
 
-/* Counts the tones, frame by frame in their order; several filters may have changed it. */
+/* Counts the tones in the order of the frames. Several filter threads may deliver frames out of order. */
 static void run_sink(unsigned int *ret_found, struct frame **arrived)
 {
 	for (unsigned int number = 0; number < frame_count; number++) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers requests with a small network, as an inference server does: a queue, threads that wait for it, batches.
+"""Answers requests with a small network, as an inference server does: a queue, and threads that take requests from it.
 
     python serve.py [--requests 200] [--threads 2]"""
 

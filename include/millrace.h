@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace.h: lets a dataflow program say what it is doing, for `millrace record` to see.
+ * millrace.h: annotations with which a dataflow program describes its graph and its work to
+ * `millrace record`.
  *
  *     #include <millrace.h>
  *
@@ -15,21 +16,23 @@
  *     $ millrace record -- ./radio
  *
  * Header only: nothing to link, C99 or C++11, gcc or clang. When the program or library that
- * includes it is loaded, it looks whether a tracer is in the process. If not, each annotation is
- * one load and one branch that is never taken. With MILLRACE_DISABLE defined, or on other systems
- * than Linux, annotations compile to nothing.
+ * includes it is loaded, it checks whether the process contains a tracer. If not, each annotation
+ * costs one load and one branch that is never taken. With MILLRACE_DISABLE defined, or on systems
+ * other than Linux, annotations compile to nothing.
  *
- * Ids. What is described once (texts, graphs, nodes, devices ...) is known by its id afterwards. 0 is
- * the id of nothing: it is returned when there is no tracer, and accepted everywhere. Ids are valid in
- * the whole process and in processes forked from it, and are never given back.
+ * Ids. The program describes each text, graph, node, device ... once and refers to it by its id from
+ * then on. Id 0 means "nothing": functions return it when there is no tracer, and accept it
+ * everywhere. Ids are valid in the whole process and in processes forked from it. They are never
+ * released.
  *
- * Texts are UTF-8, copied before the call returns, cut after 16 KiB; NULL is no text.
+ * Texts are UTF-8. They are copied before the call returns, and truncated after 16 KiB; NULL is no
+ * text.
  *
- * Threads and signals. Everything may be called by any thread at any time, also in signal handlers (a
- * definition in a handler that interrupted another definition gives id 0). Nothing blocks, fails,
- * allocates from the program's heap or changes errno.
+ * Threads and signals. Any thread may call any function at any time, also in a signal handler (a
+ * definition made in a handler that interrupted another definition gets id 0). No function blocks,
+ * fails, allocates from the program's heap or changes errno.
  *
- * Times are ticks of the trace's own clock, as millrace_now() gives them.
+ * Times are ticks of the trace's own clock, as returned by millrace_now().
  */
 #ifndef MILLRACE_H
 #define MILLRACE_H
@@ -68,7 +71,7 @@ enum millrace_operation_kind {
 /**
  * struct millrace_span - an execution or a step that has begun and not ended
  *
- * Lives where the caller puts it, usually on the stack. The fields are the tracer's.
+ * The caller owns its memory, usually on the stack. The fields are private to the tracer.
  */
 struct millrace_span {
 	uint64_t start;
@@ -81,9 +84,9 @@ struct millrace_span {
 
 /**
  * struct millrace_call - a call of a device's runtime that has begun and not ended
- * @correlation: number of the call, to be given to the operation that it launches; 0 if it is not recorded
+ * @correlation: number of the call; pass it to the operation that the call launches; 0 if not recorded
  *
- * Lives where the caller puts it, usually on the stack. The other fields are the tracer's.
+ * The caller owns its memory, usually on the stack. The other fields are private to the tracer.
  */
 struct millrace_call {
 	struct millrace_span span;
@@ -95,12 +98,12 @@ struct millrace_call {
 /**
  * struct millrace_operation - something a device has done
  * @queue: the queue it was done for (millrace_queue())
- * @name: what was done (millrace_string()), for instance the kernel's name
+ * @name: what was done (millrace_string()), for instance the GPU kernel's name
  * @correlation: of the call that launched it (millrace_launch_begin()); 0 if not known
  * @queued: when the program asked for it; 0 if not known
- * @submitted: when the device was told; 0 if not known
+ * @submitted: when it was handed to the device; 0 if not known
  * @start: when it began
- * @end: when it was done
+ * @end: when it ended
  * @bytes: how much was copied or filled; 0 if nothing was
  * @kind: kind of work
  */
@@ -116,10 +119,10 @@ struct millrace_operation {
 	enum millrace_operation_kind kind;
 };
 
-/* What the tracer offers. Later versions only add to the end: `bytes` says how much is there. */
+/* The functions of the tracer. Later versions only append to the end: `bytes` is the struct's size. */
 struct millrace_api {
 	size_t bytes;
-	const uint32_t *levels; /* what is being recorded now; changes at any time */
+	const uint32_t *levels; /* what is being recorded now; may change at any time */
 	uint32_t (*string)(const char *text);
 	uint32_t (*graph)(const char *name);
 	uint32_t (*node)(uint32_t graph, const char *name, const char *type, uint32_t device);
@@ -179,7 +182,7 @@ __attribute__((weak, visibility("hidden"))) const struct millrace_api *millrace_
 
 #define MILLRACE_TRACER_ millrace_tracer_
 
-/* First of all constructors that may have a priority: theirs may use annotations. */
+/* Runs before all other constructors with a priority, so that they may use annotations. */
 __attribute__((constructor(101))) static void millrace_bind_(void)
 {
 	const struct millrace_api *(*find)(void);
@@ -201,7 +204,7 @@ static inline int millrace_level_is_on_(uint32_t level)
 /**
  * millrace_is_on() - is anything being recorded at this moment?
  *
- * Never needed for safety; use it to save the work of preparing arguments.
+ * Never needed for safety; use it to avoid preparing arguments for nothing.
  */
 static inline int millrace_is_on(void)
 {
@@ -293,7 +296,7 @@ static inline uint32_t millrace_queue(uint32_t device, const char *name)
 /**
  * millrace_now() - the time now, for millrace_node_complete() and millrace_device_operation()
  *
- * Only differences and order have a meaning. 0 if there is no tracer.
+ * Only differences and order are meaningful. 0 if there is no tracer.
  */
 static inline uint64_t millrace_now(void)
 {
@@ -305,8 +308,8 @@ static inline uint64_t millrace_now(void)
  * @node: the node
  * @step: the step it works for; the trace keeps the low 32 bits
  *
- * Spans of a thread nest: the last begun is the first to end. Should the program be killed, the spans
- * that are open then are found in the trace, marked as unfinished.
+ * Spans of a thread nest: the last one begun is the first to end. If the program is killed, the trace
+ * contains the spans that were open then, marked as unfinished.
  */
 static inline struct millrace_span millrace_node_begin(uint32_t node, uint64_t step)
 {
@@ -317,7 +320,7 @@ static inline struct millrace_span millrace_node_begin(uint32_t node, uint64_t s
 }
 
 /**
- * millrace_node_end() - the node has run
+ * millrace_node_end() - the node has finished running
  * @span: what millrace_node_begin() returned, on the same thread; ending it twice does no harm
  */
 static inline void millrace_node_end(struct millrace_span *span)
@@ -332,9 +335,9 @@ static inline void millrace_node_end(struct millrace_span *span)
  * @node: the node
  * @step: the step it worked for
  * @start: millrace_now() when it began
- * @end: millrace_now() when it had run
+ * @end: millrace_now() when it ended
  *
- * For executions that wander between threads, or are only known afterwards.
+ * For executions that move between threads, or that the program only knows about afterwards.
  */
 static inline void millrace_node_complete(uint32_t node, uint64_t step, uint64_t start,
 					  uint64_t end)
@@ -380,11 +383,11 @@ static inline void millrace_step_end(struct millrace_span *span)
 /* ---- memory, messages, counters ------------------------------------------------------------------- */
 
 /**
- * millrace_memory_allocate() - memory is taken
+ * millrace_memory_allocate() - memory is allocated
  * @device: device that holds it; 0 for host memory
- * @allocator: who gave it (millrace_string())
+ * @allocator: name of the allocator (millrace_string())
  * @node: node it is for
- * @address: where it is; never followed
+ * @address: where it is; never dereferenced
  * @bytes: its size
  */
 static inline void millrace_memory_allocate(uint32_t device, uint32_t allocator, uint32_t node,
@@ -395,10 +398,10 @@ static inline void millrace_memory_allocate(uint32_t device, uint32_t allocator,
 }
 
 /**
- * millrace_memory_free() - memory is given back
+ * millrace_memory_free() - memory is freed
  * @device: device that held it; 0 for host memory
- * @allocator: who gave it (millrace_string())
- * @address: where it was; never followed
+ * @allocator: name of the allocator (millrace_string())
+ * @address: where it was; never dereferenced
  * @bytes: its size; 0 if not known
  */
 static inline void millrace_memory_free(uint32_t device, uint32_t allocator, const void *address,
@@ -409,9 +412,9 @@ static inline void millrace_memory_free(uint32_t device, uint32_t allocator, con
 }
 
 /**
- * millrace_message_send() - a message leaves for another thread, process or host
- * @channel: what both sides call the channel (millrace_string())
- * @key: number of the message; with the channel's name it tells the message from all others
+ * millrace_message_send() - a message is sent to another thread, process or host
+ * @channel: name of the channel, the same on both sides (millrace_string())
+ * @key: number of the message; together with the channel's name it identifies the message
  * @bytes: its size
  */
 static inline void millrace_message_send(uint32_t channel, uint64_t key, uint64_t bytes)
@@ -422,8 +425,8 @@ static inline void millrace_message_send(uint32_t channel, uint64_t key, uint64_
 
 /**
  * millrace_message_receive() - a message arrives
- * @channel: what both sides call the channel (millrace_string())
- * @key: number of the message, as its sender gave it
+ * @channel: name of the channel, the same on both sides (millrace_string())
+ * @key: number of the message, as the sender gave it
  * @bytes: its size
  */
 static inline void millrace_message_receive(uint32_t channel, uint64_t key, uint64_t bytes)
@@ -445,8 +448,8 @@ static inline void millrace_counter(uint32_t name, int64_t value)
 
 /* ---- devices --------------------------------------------------------------------------------------
  *
- * A runtime says which of its calls give a device work, which wait for it, and what the device did. Then
- * `millrace report` tells why a device was idle.
+ * A runtime records which of its calls give work to a device, which wait for it, and what the device did.
+ * From this, `millrace report` finds out why a device was idle.
  *
  *     struct millrace_call launch =                                      // the program's thread
  *             millrace_launch_begin(submit, queue, MILLRACE_OPERATION_KERNEL);
@@ -457,17 +460,17 @@ static inline void millrace_counter(uint32_t name, int64_t value)
  *     wait_for(work);
  *     millrace_wait_end(&wait);
  *
- *     operation.correlation = correlation;                               // whoever sees it done
+ *     operation.correlation = correlation;                               // the thread that sees it end
  *     millrace_device_operation(&operation);
  */
 
 /**
- * millrace_launch_begin() - this thread begins to give a device something to do
- * @function: what the function is called (millrace_string())
- * @queue: the queue that is to do it
+ * millrace_launch_begin() - this thread begins to launch an operation on a device
+ * @function: name of the function (millrace_string())
+ * @queue: the queue it is launched on
  * @kind: kind of work
  *
- * Calls nest like spans. The operation carries the call's correlation, and is written when it is done.
+ * Calls nest like spans. The operation carries the call's correlation, and is recorded when it has ended.
  */
 static inline struct millrace_call millrace_launch_begin(uint32_t function, uint32_t queue,
 							 enum millrace_operation_kind kind)
@@ -479,7 +482,7 @@ static inline struct millrace_call millrace_launch_begin(uint32_t function, uint
 }
 
 /**
- * millrace_launch_end() - the device has been told, or can fetch it
+ * millrace_launch_end() - the device has been given the operation, or can fetch it
  * @call: what millrace_launch_begin() returned, on the same thread; ending it twice does no harm
  */
 static inline void millrace_launch_end(struct millrace_call *call)
@@ -491,9 +494,9 @@ static inline void millrace_launch_end(struct millrace_call *call)
 
 /**
  * millrace_wait_begin() - this thread begins to wait for a device
- * @function: what the function is called (millrace_string())
+ * @function: name of the function (millrace_string())
  * @queue: the queue it waits for; 0 for all
- * @correlation: of the launch whose operation it waits for; 0: all that was launched to the queue
+ * @correlation: of the launch whose operation it waits for; 0: everything launched on the queue
  */
 static inline struct millrace_call millrace_wait_begin(uint32_t function, uint32_t queue,
 						       uint64_t correlation)
@@ -505,7 +508,7 @@ static inline struct millrace_call millrace_wait_begin(uint32_t function, uint32
 }
 
 /**
- * millrace_wait_end() - what it waited for is done
+ * millrace_wait_end() - the thread has finished waiting
  * @call: what millrace_wait_begin() returned, on the same thread; ending it twice does no harm
  */
 static inline void millrace_wait_end(struct millrace_call *call)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements made, repeated or moved. All but the filling is one kernel: a layout whose first
- * operand says where elements come from, the second where they go.
+ * Ops that create, repeat or move elements. All except filling use one device kernel: a layout
+ * whose first operand says where elements come from, and whose second says where they go.
  */
 #include "ops.h"
 
@@ -19,7 +19,7 @@ static void add_side(struct mr_call *call, struct mr_layout *layout, int64_t ext
 		mr_call_fail(call, TF_UNIMPLEMENTED, "too many dimensions");
 }
 
-/* `from` and `to` are where the first element is. */
+/* `from` and `to` are the positions of the first element. */
 static void move(struct mr_call *call, const struct mr_tensor *x, const struct mr_tensor *y,
 		 const struct mr_layout *layout, int64_t from, int64_t to)
 {
@@ -27,7 +27,7 @@ static void move(struct mr_call *call, const struct mr_tensor *x, const struct m
 		       MR_STRUCT(*layout), MR_INT(from), MR_INT(to));
 }
 
-/* Numbers that are given as a tensor on the host; how many. */
+/* Reads numbers from a tensor on the host; returns how many. */
 static int read_numbers(struct mr_call *call, int index, int64_t ret_numbers[MR_RANK_MAX])
 {
 	struct mr_tensor tensor = mr_call_input(call, index);
@@ -49,12 +49,12 @@ static int read_shape(struct mr_call *call, int index, int64_t ret_extents[MR_RA
 	return rank;
 }
 
-/* As many numbers as a tensor has dimensions. */
+/* Reads one number per dimension of a tensor. */
 static void read_per_side(struct mr_call *call, int index, int rank,
 			  int64_t ret_numbers[MR_RANK_MAX])
 {
 	mr_call_require(call, read_numbers(call, index, ret_numbers) == rank,
-			"one number is wanted per dimension");
+			"one number per dimension is required");
 }
 
 void mr_run_fill(struct mr_call *call)
@@ -110,7 +110,7 @@ void mr_run_broadcast_to(struct mr_call *call)
 	move(call, &x, &y, &layout, 0, 0);
 }
 
-/* Each side becomes two: which copy, and where in it. */
+/* Each side becomes two: the number of the copy, and the position in it. */
 void mr_run_tile(struct mr_call *call)
 {
 	struct mr_tensor x = mr_call_input(call, 0);
@@ -119,7 +119,7 @@ void mr_run_tile(struct mr_call *call)
 	struct mr_layout layout = mr_layout_empty();
 
 	mr_call_require(call, read_shape(call, 1, multiples) == x.rank,
-			"one multiple is wanted per dimension");
+			"one multiple per dimension is required");
 	if (mr_call_failed(call))
 		return;
 	for (int side = 0; side < x.rank; side++)
@@ -155,7 +155,7 @@ void mr_run_transpose(struct mr_call *call)
 
 	read_per_side(call, 1, x.rank, order);
 	if (mr_call_failed(call) || !is_permutation(x.rank, order)) {
-		mr_call_require(call, false, "Transpose wants each dimension once");
+		mr_call_require(call, false, "Transpose requires each dimension once");
 		return;
 	}
 	for (int side = 0; side < x.rank; side++)
@@ -168,7 +168,7 @@ void mr_run_transpose(struct mr_call *call)
 	move(call, &x, &y, &layout, 0, 0);
 }
 
-/* Moves `x`, shaped as it is, to a place in the larger `y`. */
+/* Copies `x`, with its shape, to a place in the larger `y`. */
 static void move_into(struct mr_call *call, const struct mr_tensor *x, const struct mr_tensor *y,
 		      const int64_t *place)
 {
@@ -255,7 +255,7 @@ void mr_run_pad(struct mr_call *call)
 	int64_t place[MR_RANK_MAX];
 
 	if (mr_call_failed(call) || paddings.count != 2 * x.rank) {
-		mr_call_fail(call, TF_INVALID_ARGUMENT, "Pad wants two numbers per dimension");
+		mr_call_fail(call, TF_INVALID_ARGUMENT, "Pad requires two numbers per dimension");
 		return;
 	}
 	struct mr_tensor shape = x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batch normalisation with the channels last. What forward keeps for backward is the batch's mean
- * and variance, as on TensorFlow's CPU device.
+ * Batch normalisation with the channels last. The forward pass keeps the batch's mean and variance
+ * for the backward pass, as TensorFlow's CPU device does.
  */
 #include "ops.h"
 
@@ -15,8 +15,7 @@ static struct dimensions dimensions_of(struct mr_call *call, const struct mr_ten
 	int channels = x->rank > 0 ? (int)x->extents[x->rank - 1] : 0;
 
 	if (call->attributes->channels_first)
-		mr_call_fail(call, TF_UNIMPLEMENTED,
-			     "batch normalisation of channels that come first");
+		mr_call_fail(call, TF_UNIMPLEMENTED, "batch normalisation with channels first");
 	return (struct dimensions){channels > 0 ? x->count / channels : 0, channels};
 }
 
@@ -24,7 +23,7 @@ static void require_per_channel(struct mr_call *call, struct dimensions size,
 				const struct mr_tensor *tensor)
 {
 	mr_call_require(call, tensor->count == size.channels,
-			"batch normalisation wants a value per channel");
+			"batch normalisation requires one value per channel");
 }
 
 static struct mr_range columns_range(struct dimensions size)
@@ -32,7 +31,7 @@ static struct mr_range columns_range(struct dimensions size)
 	return mr_range_tasks((size.channels + MR_COLUMNS - 1) / MR_COLUMNS, 1);
 }
 
-/* Makes what is kept of the mean, or of the variance. */
+/* Updates the running mean or the running variance. */
 static void average(struct mr_call *call, const struct mr_tensor *old,
 		    const struct mr_tensor *batch, const struct mr_tensor *result, float correction)
 {
@@ -49,7 +48,7 @@ static void copy(struct mr_call *call, const struct mr_tensor *from, const struc
 				  sizeof(float) * (size_t)to->count, call->status);
 }
 
-/* Mean and variance to normalise with go to `used`, what is to be known from now on to `known`. */
+/* Writes the mean and variance to normalise with to `used`, and the running ones to `known`. */
 static void find_statistics(struct mr_call *call, const struct mr_tensor *x, struct dimensions size,
 			    const struct mr_tensor old[2], const struct mr_tensor known[2],
 			    const struct mr_tensor used[2])
@@ -69,8 +68,8 @@ static void find_statistics(struct mr_call *call, const struct mr_tensor *x, str
 	}
 }
 
-/* Inputs x, scale, offset, mean and variance. Outputs y, mean and variance to be kept, those of the
- * batch for the gradient, and something that only GPUs have. */
+/* Inputs: x, scale, offset, mean and variance. Outputs: y, the running mean and variance, those of the
+ * batch for the gradient, and one that only GPUs use. */
 void mr_run_batch_norm(struct mr_call *call)
 {
 	const struct mr_attributes *attributes = call->attributes;
@@ -82,7 +81,7 @@ void mr_run_batch_norm(struct mr_call *call)
 	require_per_channel(call, size, &scale);
 	require_per_channel(call, size, &offset);
 	for (int i = 0; i < 2; i++) {
-		/* There need not be any where they are replaced. */
+		/* They may be missing if they are replaced. */
 		if (!attributes->is_training || attributes->average_factor != 1)
 			require_per_channel(call, size, &old[i]);
 	}
@@ -113,7 +112,7 @@ void mr_run_batch_norm_gradient(struct mr_call *call)
 	require_per_channel(call, size, &mean);
 	require_per_channel(call, size, &variance);
 	mr_call_require(call, mr_tensor_has_shape(&gradient, x.rank, x.extents),
-			"a gradient has not the shape of what it is the gradient of");
+			"a gradient's shape differs from that of its tensor");
 	struct mr_tensor result = mr_call_output_like(call, 0, &x);
 	struct mr_tensor scale_gradient = mr_call_output_like(call, 1, &scale);
 	struct mr_tensor offset_gradient = mr_call_output_like(call, 2, &scale);

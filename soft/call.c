@@ -161,7 +161,7 @@ struct mr_tensor mr_call_adopt(struct mr_call *call, TF_Tensor *tensor)
 	call->tensors[call->tensor_count++] = tensor;
 
 	struct mr_tensor view = {
-		/* What is empty has an address that means nothing. */
+		/* The address of an empty tensor is meaningless. */
 		.data = TF_TensorElementCount(tensor) > 0 ? TF_TensorData(tensor) : NULL,
 		.type = TF_TensorType(tensor),
 		.rank = TF_NumDims(tensor),

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One execution of an op: its attributes, inputs, outputs, temporaries, and the kernels it
+ * One execution of an op: its attributes, inputs, outputs, temporaries, and the device kernels it
  * launches.
  *
- * An op's function runs once per execution, on one thread, and returns as soon as its kernels are
- * enqueued. The first failure is kept in the call; after it, asking for tensors gives empty ones
- * and launching does nothing, so that the functions need not look after every line. Whoever
- * computes with extents that an empty tensor does not have looks at mr_call_failed() first.
+ * An op's function runs once per execution, on one thread, and returns as soon as its device kernels
+ * are enqueued. The call keeps the first failure. After it, requests for tensors return empty ones and
+ * launching does nothing, so that the functions need not check after every line. A function that
+ * computes with extents that an empty tensor does not have checks mr_call_failed() first.
  *
- * The call owns all tensors and drops them at its end. What the kernels still read or write then
- * is not given away to others before they are done, because TensorFlow hands out memory in the
- * order of the stream.
+ * The call owns all tensors and releases them at its end. Device kernels may still read or write that
+ * memory; nobody else gets it before they have ended, because TensorFlow allocates memory in the order
+ * of the stream.
  */
 #pragma once
 
 #include "device.h"
 #include "layout.h"
 
-/* The header defines this, and so would all files that include it. */
+/* The header defines this; every file that includes it would define it again. */
 #pragma weak TF_InputRange_Args_STRUCT_SIZE
 #include <tensorflow/c/kernels.h>
 #include <tensorflow/c/tf_tensor.h>
 
 #define MR_TENSORS_MAX 32
 
-/* Attributes of all ops; those that an op does not have are zero. */
+/* Attributes of all ops; attributes that an op does not have are zero. */
 struct mr_attributes {
 	bool transpose_a, transpose_b;
 	bool keep_dims;
@@ -61,7 +61,7 @@ struct mr_call {
 	int tensor_count;
 };
 
-/* What the functions compute with. `data` is an address of device memory, or of the host's for
+/* A tensor, as the functions use it. `data` is an address in device memory, or in host memory for
  * arguments that stay there. */
 struct mr_tensor {
 	void *data;
@@ -74,19 +74,19 @@ struct mr_tensor {
 void *mr_attributes_create(TF_OpKernelConstruction *construction);
 void mr_attributes_delete(void *attributes);
 
-/* A call that may have failed already; it ends with mr_call_end(), which tells TensorFlow of
- * the failure. */
+/* Begins a call, which may have failed already. mr_call_end() ends it and reports a failure to
+ * TensorFlow. */
 struct mr_call mr_call_begin(TF_OpKernelContext *context);
 void mr_call_end(struct mr_call *call);
 
-/* Both, and the op's function in between. */
+/* Does both, and runs the op's function in between. */
 void mr_call_run(const struct mr_op *op, const struct mr_attributes *attributes,
 		 TF_OpKernelContext *context);
 
 bool mr_call_failed(const struct mr_call *call);
 void mr_call_fail(struct mr_call *call, TF_Code code, const char *why);
 
-/* Fails the call where the program gave arguments for which the condition does not hold. */
+/* Fails the call unless the condition holds for the program's arguments. */
 void mr_call_require(struct mr_call *call, bool condition, const char *otherwise);
 
 struct mr_tensor mr_call_input(struct mr_call *call, int index);
@@ -94,8 +94,8 @@ struct mr_tensor mr_call_output(struct mr_call *call, int index, TF_DataType typ
 				const int64_t *extents);
 struct mr_tensor mr_call_output_like(struct mr_call *call, int index, const struct mr_tensor *like);
 
-/* A float output that may take over the memory of the first input, or of either of the first
- * two, where nobody else needs it. */
+/* A float output that may reuse the memory of the first input, or of either of the first two, if
+ * nobody else needs it. */
 struct mr_tensor mr_call_output_over(struct mr_call *call, int index, int inputs, int rank,
 				     const int64_t *extents);
 
@@ -103,7 +103,7 @@ struct mr_tensor mr_call_temporary(struct mr_call *call, int64_t count);
 
 bool mr_tensor_has_shape(const struct mr_tensor *tensor, int rank, const int64_t *extents);
 
-/* Makes a tensor that TensorFlow gave the call's own. */
+/* Gives the call ownership of a tensor from TensorFlow. */
 struct mr_tensor mr_call_adopt(struct mr_call *call, TF_Tensor *tensor);
 
 /* Integers (32 or 64 bits) that are on the host. */
@@ -136,26 +136,26 @@ struct mr_argument {
 	((struct mr_argument){ \
 		.kind = MR_ARGUMENT_STRUCT, .address = &(value), .size_bytes = sizeof(value)})
 
-/* How many work-items, and how many of them make a group. A group runs on one of the device's
- * threads; PoCL compiles a kernel anew for each group size, so there are no others. */
+/* The number of work-items, and how many of them form a group. A group runs on one of the device's
+ * threads. PoCL compiles a device kernel again for each group size, so these are the only ones. */
 struct mr_range {
 	size_t width, height;
 	size_t group_width;
 };
 
-/* An item per element: there may be more items than asked for. */
+/* One item per element; there may be more items than requested. */
 static inline struct mr_range mr_range_elements(int count)
 {
 	return (struct mr_range){(size_t)count, 1, 256};
 }
 
-/* An item per row of a layout, or part of a long row. */
+/* One item per row of a layout, or per part of a long row. */
 static inline struct mr_range mr_range_rows(const struct mr_layout *layout)
 {
 	return (struct mr_range){(size_t)mr_layout_tasks(layout), 1, 16};
 }
 
-/* An item that has a lot to do, on a thread of its own if possible. */
+/* One item with much work, on its own thread if possible. */
 static inline struct mr_range mr_range_tasks(int width, int height)
 {
 	return (struct mr_range){(size_t)width, (size_t)height, 1};

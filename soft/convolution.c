@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Convolution as a product of matrices. With P windows, each of K = rows x columns x channels
+ * Convolution as a matrix product. With P windows, each of K = rows x columns x channels
  * elements, and F filters:
  *
  *     result (P x F)          = spread image (P x K) · filter (K x F)
  *     filter gradient (K x F) = spread image transposed · gradient (P x F)
  *     image gradient          = gather of: gradient (P x F) · filter transposed (F x K)
  *
- * TensorFlow keeps filters as rows x columns x channels x F, which is the K x F matrix as it
- * stands.
+ * TensorFlow stores filters as rows x columns x channels x F, which already is the K x F matrix.
  */
 #include "matrix.h"
 #include "ops.h"
@@ -31,7 +30,7 @@ static bool is_pointwise(const struct mr_window *window)
 	       window->output_height == window->height && window->output_width == window->width;
 }
 
-/* The image with a row per window; itself where it has that shape already. */
+/* The image with one row per window; the image itself if it already has that shape. */
 static struct mr_tensor spread(struct mr_call *call, const struct mr_tensor *image,
 			       const struct mr_window *window)
 {
@@ -51,7 +50,7 @@ static struct mr_window window_of(struct mr_call *call, const int64_t image[4],
 	return mr_window_make(call, image, filter[0], filter[1]);
 }
 
-/* Sizes given as a tensor on the host: all four, or height and width alone. */
+/* Reads sizes from a tensor on the host: all four, or only height and width. */
 static void read_sizes(struct mr_call *call, int index, const int64_t otherwise[4],
 		       int64_t ret_extents[4])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies and fills. Those with a stream return at once and are done in its order; those without
- * block.
+ * Copies and fills. With a stream they return at once and run in the order of the stream; without one
+ * they block.
  */
 #include "device.h"
 

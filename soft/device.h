@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The software GPU: a TensorFlow device of the type XPU whose memory, copies, events and kernels
- * are OpenCL's, run by PoCL on the CPU. TensorFlow loads it by TF_PLUGGABLE_DEVICE_LIBRARY_PATH
- * and believes in it; a tracer sees a real accelerator at work.
+ * The software GPU: a TensorFlow device of the type XPU. Its memory, copies, events and device kernels
+ * are OpenCL objects, which PoCL runs on the CPU. TensorFlow loads it through
+ * TF_PLUGGABLE_DEVICE_LIBRARY_PATH and treats it like any accelerator, and so does a tracer.
  *
  *     TensorFlow ── platform.c ──► memory.c, copies.c, streams.c ──┐
  *         │                                                        ├──► opencl.c ──► OpenCL loader ──► PoCL
@@ -11,11 +11,11 @@
  *
  * Environment, read once:
  *
- *     MILLRACE_SOFT_DEVICES=N      N devices, each an equal part of the CPU's threads; else 1
- *     MILLRACE_SOFT_MEMORY_MB=N    what TensorFlow is told that each device has; else 1024
+ *     MILLRACE_SOFT_DEVICES=N      N devices, each with an equal share of the CPU's threads; default 1
+ *     MILLRACE_SOFT_MEMORY_MB=N    memory that each device reports to TensorFlow; default 1024
  *
- * Whatever fails is told through TF_Status, which is TensorFlow's own way. Everything here may be
- * called by any thread; devices live as long as the process.
+ * Failures are reported through TF_Status, as usual in TensorFlow. Any thread may call any function;
+ * devices live as long as the process.
  */
 #pragma once
 
@@ -40,41 +40,41 @@ struct mr_device {
 	_Atomic int64_t used_bytes;
 };
 
-/* A stream is a queue that keeps its order. */
+/* A stream is an in-order queue. */
 struct SP_Stream_st {
 	struct mr_device *device;
 	cl_command_queue queue;
 	SP_Stream next; /* all streams, see streams.c */
 };
 
-/* Number of devices; 0 where there is no PoCL. The first call finds them. */
+/* Number of devices; 0 if there is no PoCL. The first call finds them. */
 int mr_devices_count(void);
 struct mr_device *mr_device_at(int ordinal);
 
 /* One context for all devices, so that one can copy to another. */
 cl_context mr_opencl_context(void);
 
-/* All of kernels/, built. NULL when it could not be, with the compiler's words in the status. */
+/* The program built from all of kernels/. NULL if the build failed; the status holds the compiler's log. */
 cl_program mr_opencl_program(TF_Status *status);
 
-/* True if the result is an error, which then stands in the status. */
+/* True if the result is an error; then sets the status. */
 bool mr_opencl_failed(TF_Status *status, cl_int result, const char *call);
 
-/* Where an address that TensorFlow holds for device memory lies. */
+/* Buffer and offset of an address that TensorFlow uses for device memory. */
 struct mr_place {
 	cl_mem buffer;
 	size_t offset_bytes;
 };
 
-/* False, and told in the status, if it is not an address of ours. NULL is no buffer, and is
- * found. */
+/* False, with the status set, if it is not an address of ours. For NULL it returns true and no
+ * buffer. */
 bool mr_memory_find(const void *address, struct mr_place *ret_place, TF_Status *status);
 
-/* Each fills in its part of the table of functions. */
+/* Each function fills in its part of the function table. */
 void mr_memory_describe(SP_StreamExecutor *executor);
 void mr_copies_describe(SP_StreamExecutor *executor);
 void mr_streams_describe(SP_StreamExecutor *executor);
 
-/* Copies within and between devices, behind what the stream already has to do. */
+/* Copies within and between devices, after the work already in the stream. */
 void mr_copy_on_device(SP_Stream stream, void *destination, const void *source, uint64_t size_bytes,
 		       TF_Status *status);

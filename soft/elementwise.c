@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ops on single elements. The OpenCL kernels have the names of the ops.
+ * Ops on single elements. The device kernels have the names of the ops.
  */
 #include "ops.h"
 
 #include <stdio.h>
 
-/* Extent of a tensor along a side of a box of `rank` sides: shapes are aligned at their ends. */
+/* Extent of a tensor along a side of a box with `rank` sides; shapes are aligned at their ends. */
 static int64_t extent_at(const struct mr_tensor *tensor, int rank, int side)
 {
 	int own = side - (rank - tensor->rank);
@@ -140,9 +140,9 @@ void mr_run_bias_add(struct mr_call *call)
 	struct mr_tensor x = mr_call_input(call, 0), bias = mr_call_input(call, 1);
 
 	if (call->attributes->channels_first && x.rank > 2)
-		mr_call_fail(call, TF_UNIMPLEMENTED, "BiasAdd of channels that come first");
+		mr_call_fail(call, TF_UNIMPLEMENTED, "BiasAdd with channels first");
 	mr_call_require(call, x.rank > 0 && bias.rank == 1 && bias.count == x.extents[x.rank - 1],
-			"BiasAdd wants a bias per channel");
+			"BiasAdd requires one bias per channel");
 	struct mr_tensor y = mr_call_output_over(call, 0, 1, x.rank, x.extents);
 	mr_call_launch(call, "bias_add", mr_range_elements(y.count), MR_BUFFER(x), MR_BUFFER(bias),
 		       MR_BUFFER(y), MR_INT(y.count), MR_INT(bias.count));

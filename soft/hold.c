@@ -8,14 +8,13 @@
 
 /* ---- what TensorFlow 2.21 has ---- */
 
-/* absl::Status: a pointer, or this. Functions that return one take its address before their arguments. */
+/* absl::Status: a pointer, or this. A function that returns one takes its address as a hidden first argument. */
 typedef uintptr_t cxx_status;
 #define CXX_OK ((cxx_status)1)
 
 /* tensorflow::Var, of resource_var.h. */
 struct variable {
-	void (**methods)(
-		struct variable *variable); /* destroy, delete, tell that it will be deleted, ... */
+	void (**methods)(struct variable *variable); /* destroy, delete, announce deletion, ... */
 	_Atomic int64_t references;
 	void *weak_references;
 	bool is_initialized;
@@ -32,7 +31,7 @@ enum {
 	METHOD_TELL_DELETION = 2,
 };
 
-/* The names hold the version of Abseil, so that they are missing in most other releases. */
+/* The symbol names contain Abseil's version, so most other releases lack them. */
 #define CXX(name)  __asm__(name) __attribute__((weak))
 #define ABSL       "4absl12lts_20250814"
 #define ABSL_CLASS "_ZN" ABSL
@@ -54,7 +53,7 @@ void cxx_tell(TF_Status *status, const cxx_status *from)
 	CXX("_ZN3tsl25Set_TF_Status_from_StatusEP10TSL_StatusRKN" ABSL "6StatusE");
 void cxx_drop_status(cxx_status status) CXX("_ZNK" ABSL "15status_internal9StatusRep5UnrefEv");
 
-/* Elsewhere a status is returned in a way that C does not know of. */
+/* On other architectures C cannot express how a status is returned. */
 #ifdef __x86_64__
 #define IS_KNOWN_MACHINE true
 #else
@@ -102,7 +101,7 @@ static void drop_variable(struct variable *variable)
 	variable->methods[METHOD_DELETE](variable);
 }
 
-/* Its value, which the call then owns. */
+/* The variable's value, which the call then owns. */
 static struct mr_tensor share_value(struct mr_call *call, struct variable *variable)
 {
 	cxx_status status = CXX_OK;
@@ -112,7 +111,7 @@ static struct mr_tensor share_value(struct mr_call *call, struct variable *varia
 	return mr_call_adopt(call, tensor);
 }
 
-/* Gives the variable a copy of its value. */
+/* Replaces the variable's value by a copy. */
 static void separate_value(struct mr_call *call, struct variable *variable)
 {
 	TF_AllocatorAttributes on_device = {.struct_size = TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE};
@@ -137,7 +136,7 @@ static struct mr_tensor value_to_change(struct mr_call *call, struct variable *v
 {
 	if (!variable->is_initialized)
 		mr_call_fail(call, TF_FAILED_PRECONDITION,
-			     "a variable is changed that has no value yet");
+			     "the variable to change has no value yet");
 	if (!mr_call_failed(call) && !cxx_is_only_reference(variable->value))
 		separate_value(call, variable);
 	if (mr_call_failed(call))
@@ -147,7 +146,7 @@ static struct mr_tensor value_to_change(struct mr_call *call, struct variable *v
 
 /* ---- all that an op changes ---- */
 
-/* Each once, by address, so that ops which hold the same ones do not wait for each other forever. */
+/* Each variable once, in the order of addresses, so that ops that hold the same ones cannot deadlock. */
 static void add_held(struct mr_held *held, struct variable *variable)
 {
 	int at = held->count;

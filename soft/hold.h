@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Variables held by an op that changes them in place, where TensorFlow lacks the C functions for this: releases
- * 2.19 to 2.21 do not export them. Its C++ functions, which they do, and the layout of a variable in memory take
- * their place; both are known for 2.21.
+ * Holds variables for an op that changes them in place. TensorFlow has C functions for this, but releases 2.19 to
+ * 2.21 do not export them. Instead, this file uses C++ functions that they do export, and the memory layout of a
+ * variable; both are known for 2.21.
  */
 #pragma once
 
@@ -15,12 +15,12 @@ struct mr_held {
 	int count;
 };
 
-/* Whether this TensorFlow is one that is known here. */
+/* Is this a TensorFlow whose layout is known here? */
 bool mr_hold_possible(void);
 
-/* Locks the variables that are the op's first inputs. Their values are nobody else's when it returns: what was
- * read from them before keeps its value. */
+/* Locks the variables that are the op's first inputs. When it returns, nobody else shares their values: tensors
+ * read from them before keep the old value. */
 struct mr_held mr_hold(struct mr_call *call, int count, struct mr_tensor *ret_values);
 
-/* Once the kernels that change them are enqueued. */
+/* Call it once the device kernels that change them are enqueued. */
 void mr_held_release(struct mr_held *held);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Launching kernels. OpenCL keeps a kernel's arguments in the kernel until it is enqueued, so
- * setting them and enqueueing is one step under a lock.
+ * Launches device kernels. OpenCL keeps the arguments in the kernel object until it is enqueued, so
+ * setting them and enqueueing are one step under a lock.
  */
 #include "call.h"
 
@@ -51,7 +51,7 @@ static bool set_next(struct mr_call *call, cl_kernel kernel, cl_uint *index, siz
 				 "clSetKernelArg");
 }
 
-/* A buffer is two arguments, itself and an offset. */
+/* A buffer takes two arguments: itself and an offset. */
 static bool set_argument(struct mr_call *call, cl_kernel kernel, cl_uint *index,
 			 const struct mr_argument *argument)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layout.h"
 
-/* Whether stepping over the last side of the layout is the same as stepping `extent` times
- * along the new one. */
+/* Is one step along the last side of the layout the same as `extent` steps along the new
+ * one? */
 static bool continues(const struct mr_layout *layout, int64_t extent,
 		      const int32_t strides[MR_OPERANDS])
 {

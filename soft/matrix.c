@@ -8,7 +8,7 @@ static int divide_up(int64_t number, int64_t divisor)
 	return (int)((number + divisor - 1) / divisor);
 }
 
-/* The kernel reads vectors along the rows of b, so a transposed b is turned first; a may be
+/* The device kernel reads vectors along the rows of b, so a transposed b is transposed back first; a may be
  * read in any order. */
 static struct mr_tensor turn(struct mr_call *call, const struct mr_tensor *x, int64_t height,
 			     int64_t width)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Products of matrices, for MatMul and for convolution.
+ * Matrix products, for MatMul and for convolution.
  */
 #pragma once
 
 #include "call.h"
 
-/* c (height x width) = a (height x depth) b (depth x width), dense, row by row; a or b may be
- * stored transposed. */
+/* c (height x width) = a (height x depth) b (depth x width), dense, in row-major order; a or b may
+ * be stored transposed. */
 struct mr_product {
 	struct mr_tensor a, b, c;
 	int64_t height, width, depth;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device memory. TensorFlow wants addresses, and does arithmetic on them; OpenCL has buffers. So
- * each allocation is a buffer, and a range of addresses of the same size in which nothing is
- * mapped:
+ * Device memory. TensorFlow needs addresses and does arithmetic on them; OpenCL has buffers. So each
+ * allocation is a buffer and a range of addresses of the same size, reserved without access:
  *
  *     address that TensorFlow has        0x7f..000 ┌───────────┐     buffer ┌───────────┐
  *                                                  │ PROT_NONE │ ─────────► │ cl_mem    │
  *     address − begin = offset in the buffer       │           │            │           │
  *                                                  └───────────┘            └───────────┘
  *
- * Whoever touches device memory on the host by mistake gets SIGSEGV at once, as on a real device.
+ * A host access to device memory by mistake causes SIGSEGV at once, as on a real device.
  */
 #include "device.h"
 
@@ -26,7 +25,7 @@ struct allocation {
 	cl_mem buffer;
 };
 
-/* TensorFlow's own allocator asks seldom and for much: a handful of these live at a time. */
+/* TensorFlow's own allocator requests memory rarely and in large blocks: only a handful exist at a time. */
 static struct {
 	pthread_rwlock_t lock;
 	struct allocation *items;
@@ -55,7 +54,7 @@ static bool remember(struct allocation allocation)
 	return kept;
 }
 
-/* Empty if there is none that begins there. */
+/* Empty if no allocation begins there. */
 static struct allocation forget(const void *begin)
 {
 	struct allocation found = {0};
@@ -105,7 +104,7 @@ bool mr_memory_find(const void *address, struct mr_place *ret_place, TF_Status *
 	return true;
 }
 
-/* TensorFlow takes no address for no memory, and tells its user. */
+/* TensorFlow takes a missing address for lack of memory, and reports it to its user. */
 static void allocate(const SP_Device *device, uint64_t size_bytes, int64_t memory_space,
 		     SP_DeviceMemoryBase *memory)
 {
@@ -168,7 +167,7 @@ static void deallocate_host(const SP_Device *device, void *memory)
 	free(memory);
 }
 
-static TF_Bool tell_statistics(const SP_Device *device, SP_AllocatorStats *ret_statistics)
+static TF_Bool get_statistics(const SP_Device *device, SP_AllocatorStats *ret_statistics)
 {
 	const struct mr_device *owner = device->device_handle;
 
@@ -177,8 +176,7 @@ static TF_Bool tell_statistics(const SP_Device *device, SP_AllocatorStats *ret_s
 	return 1;
 }
 
-static TF_Bool tell_usage(const SP_Device *device, int64_t *ret_free_bytes,
-			  int64_t *ret_total_bytes)
+static TF_Bool get_usage(const SP_Device *device, int64_t *ret_free_bytes, int64_t *ret_total_bytes)
 {
 	const struct mr_device *owner = device->device_handle;
 
@@ -193,6 +191,6 @@ void mr_memory_describe(SP_StreamExecutor *executor)
 	executor->deallocate = deallocate;
 	executor->host_memory_allocate = allocate_host;
 	executor->host_memory_deallocate = deallocate_host;
-	executor->get_allocator_stats = tell_statistics;
-	executor->device_memory_usage = tell_usage;
+	executor->get_allocator_stats = get_statistics;
+	executor->device_memory_usage = get_usage;
 }

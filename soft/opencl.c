@@ -10,7 +10,7 @@
 
 #define DEVICES_MAX 8
 #define MEMORY_MB   1024
-/* Numbers of elements are ints. */
+/* Element counts are ints. */
 #define MEMORY_MB_MAX 2047
 
 static const char *const sources[] = {
@@ -32,9 +32,9 @@ static long environment_number(const char *name, long otherwise, long most)
 	return number < 1 ? otherwise : number > most ? most : number;
 }
 
-/* TensorFlow exports the LLVM that it was built with, which PoCL would take for its own and
- * crash. A driver that is bound to its own libraries first, before the loader opens it, keeps
- * them. */
+/* TensorFlow exports the symbols of the LLVM it was built with. PoCL would bind to them instead of
+ * its own LLVM, and crash. Loading the driver with its own libraries before the OpenCL loader does
+ * prevents that. */
 static void bind_drivers(void)
 {
 	glob_t files;
@@ -75,8 +75,8 @@ static cl_device_id find_pocl(void)
 	return NULL;
 }
 
-/* Parts of a device have worker threads of their own. PoCL's way to list a device twice does not
- * give that. */
+/* Each sub-device has its own worker threads. Listing a device twice in PoCL's configuration does not
+ * provide that. */
 static cl_uint split_device(cl_device_id whole, cl_device_id ret_parts[DEVICES_MAX])
 {
 	cl_uint count = (cl_uint)environment_number("MILLRACE_SOFT_DEVICES", 1, DEVICES_MAX);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Makes TensorFlow's registrations of ops.def.
+ * Registers the ops of ops.def with TensorFlow.
  */
 #include "ops.h"
 
@@ -18,7 +18,7 @@ enum op_number {
 
 static const struct mr_op ops[];
 
-/* TensorFlow tells a kernel its node, but not its op, so each op has a function of its own. */
+/* TensorFlow passes a kernel its node but not its op, so each op has its own function. */
 #define MR_OP(op, ...)                                                          \
 	static void compute_##op(void *attributes, TF_OpKernelContext *context) \
 	{                                                                       \
@@ -58,7 +58,7 @@ static TF_KernelBuilder *begin_registration(const struct mr_op *op)
 				   mr_attributes_delete);
 }
 
-/* Builders belong to TensorFlow afterwards. An op that it refuses runs on the CPU. */
+/* TensorFlow then owns the builders. An op that it rejects runs on the CPU. */
 static void end_registration(const struct mr_op *op, TF_KernelBuilder *builder, TF_Status *status)
 {
 	char name[64];

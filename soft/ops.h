@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What ops.def names: a function per family of ops. Each is given a call and computes it.
+ * The functions that ops.def names, one per family of ops. Each gets a call and computes it.
  */
 #pragma once
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What TensorFlow asks a device plug-in for first: the platform, its devices, their functions.
- * Members that are left out (unified memory, timers) are optional; any other that is missing
- * aborts TensorFlow.
+ * What TensorFlow first asks a device plug-in for: the platform, its devices, their functions. The
+ * members omitted here (unified memory, timers) are optional; TensorFlow aborts if any other is
+ * missing.
  *
- * There is no TF_InitGraph on purpose: TensorFlow takes one per device type, which leaves it to a
- * tracer.
+ * There is no TF_InitGraph on purpose: TensorFlow accepts one per device type, and a tracer may
+ * need it.
  */
 #include "device.h"
 
-/* What TensorFlow's placement weighs; the order of magnitude of two CPU cores. */
+/* Used by TensorFlow's placement; the order of magnitude of two CPU cores. */
 #define MEMORY_BANDWIDTH_BYTES (10LL << 30)
 #define GIGAFLOPS              100.0
 
@@ -47,19 +47,19 @@ static void destroy_device(const SP_Platform *platform, SP_Device *device)
 	device->device_handle = NULL;
 }
 
-static int32_t tell_numa_node(const SP_Device *device)
+static int32_t get_numa_node(const SP_Device *device)
 {
 	(void)device;
 	return 0;
 }
 
-static int64_t tell_memory_bandwidth(const SP_Device *device)
+static int64_t get_memory_bandwidth(const SP_Device *device)
 {
 	(void)device;
 	return MEMORY_BANDWIDTH_BYTES;
 }
 
-static double tell_gigaflops(const SP_Device *device)
+static double get_gigaflops(const SP_Device *device)
 {
 	(void)device;
 	return GIGAFLOPS;
@@ -72,9 +72,9 @@ static void create_device_functions(const SP_Platform *platform,
 	(void)status;
 	*parameters->device_fns = (SP_DeviceFns){
 		.struct_size = SP_DEVICE_FNS_STRUCT_SIZE,
-		.get_numa_node = tell_numa_node,
-		.get_memory_bandwidth = tell_memory_bandwidth,
-		.get_gflops = tell_gigaflops,
+		.get_numa_node = get_numa_node,
+		.get_memory_bandwidth = get_memory_bandwidth,
+		.get_gflops = get_gigaflops,
 	};
 }
 
@@ -103,8 +103,8 @@ static void destroy_stream_executor(const SP_Platform *platform, SP_StreamExecut
 	(void)executor;
 }
 
-/* Never asked, since there are no timers; but it must be there. */
-static uint64_t tell_timer_ns(SP_Timer timer)
+/* Never called, because there are no timers; but TensorFlow requires it. */
+static uint64_t get_timer_ns(SP_Timer timer)
 {
 	(void)timer;
 	return 0;
@@ -115,8 +115,8 @@ static void create_timer_functions(const SP_Platform *platform, SP_TimerFns *fun
 {
 	(void)platform;
 	(void)status;
-	*functions = (SP_TimerFns){.struct_size = SP_TIMER_FNS_STRUCT_SIZE,
-				   .nanoseconds = tell_timer_ns};
+	*functions =
+		(SP_TimerFns){.struct_size = SP_TIMER_FNS_STRUCT_SIZE, .nanoseconds = get_timer_ns};
 }
 
 static void destroy_timer_functions(const SP_Platform *platform, SP_TimerFns *functions)

@@ -55,7 +55,7 @@ void mr_run_average_pool_gradient(struct mr_call *call)
 
 	if (mr_call_failed(call) || shape.count != 4) {
 		mr_call_fail(call, TF_INVALID_ARGUMENT,
-			     "AvgPoolGrad wants a shape of four dimensions");
+			     "AvgPoolGrad requires a shape with four dimensions");
 		return;
 	}
 	for (int i = 0; i < 4; i++)

@@ -33,7 +33,7 @@ static void reduce(struct mr_call *call, const char *kernel, bool divide)
 	read_axes(call, x.rank, reduced);
 	mr_strides_dense(x.rank, x.extents, strides);
 	for (int side = 0; side < x.rank; side++) {
-		/* There cannot be too many sides: a layout holds as many as a tensor. */
+		/* There cannot be too many sides: a layout holds as many as a tensor has. */
 		mr_layout_add(reduced[side] ? &walked : &kept, x.extents[side],
 			      (const int32_t[MR_OPERANDS]){strides[side]});
 		if (!reduced[side])
@@ -115,8 +115,7 @@ void mr_run_bias_gradient(struct mr_call *call)
 	struct mr_tensor x = mr_call_input(call, 0);
 
 	if (x.rank < 2 || (call->attributes->channels_first && x.rank > 2)) {
-		mr_call_fail(call, TF_UNIMPLEMENTED,
-			     "BiasAddGrad of channels that do not come last");
+		mr_call_fail(call, TF_UNIMPLEMENTED, "BiasAddGrad without channels last");
 		return;
 	}
 	int64_t channels = x.extents[x.rank - 1];

@@ -34,8 +34,9 @@ void mr_run_cross_entropy(struct mr_call *call)
 	int64_t classes = logits.extents[1];
 
 	if (logits.rank != 2 || labels.rank != 2 || labels.extents[1] != classes)
-		mr_call_fail(call, TF_UNIMPLEMENTED,
-			     "cross entropy of logits and labels that differ in classes");
+		mr_call_fail(
+			call, TF_UNIMPLEMENTED,
+			"cross entropy of logits and labels with different numbers of classes");
 	struct mr_tensor loss = mr_call_output(call, 0, TF_FLOAT, 1, &rows);
 	struct mr_tensor gradient =
 		mr_call_output(call, 1, TF_FLOAT, 2, (const int64_t[]){rows, classes});
@@ -51,7 +52,7 @@ void mr_run_sparse_cross_entropy(struct mr_call *call)
 
 	if (logits.rank != 2 || labels.rank != 1 || labels.extents[0] != logits.extents[0])
 		mr_call_fail(call, TF_INVALID_ARGUMENT,
-			     "cross entropy wants a label per row of logits");
+			     "cross entropy requires one label per row of logits");
 	struct mr_tensor loss = mr_call_output(call, 0, TF_FLOAT, 1, logits.extents);
 	struct mr_tensor gradient = mr_call_output_like(call, 1, &logits);
 	mr_call_launch(call, "sparse_cross_entropy", mr_range_tasks(loss.count, 1),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Streams and events. TensorFlow makes four streams per device (compute, to the device, from it,
- * between devices). An event is a marker in one; another waits for it behind a barrier. Everything
- * is flushed at once: TensorFlow polls events and expects the device to be at work meanwhile.
+ * between devices). An event is a marker in one stream; another stream waits for it with a barrier.
+ * Everything is flushed at once: TensorFlow polls events and expects the device to work meanwhile.
  */
 #include "device.h"
 
@@ -14,7 +14,7 @@ static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 static SP_Stream streams;
 
 struct SP_Event_st {
-	cl_event marker; /* of the last recording, or NULL */
+	cl_event marker; /* set when the event was last recorded, or NULL */
 };
 
 struct callback {
@@ -87,7 +87,7 @@ static void make_stream_wait(const SP_Device *device, SP_Stream dependent, SP_St
 	clReleaseEvent(marker);
 }
 
-static void tell_stream_status(const SP_Device *device, SP_Stream stream, TF_Status *status)
+static void get_stream_status(const SP_Device *device, SP_Stream stream, TF_Status *status)
 {
 	(void)device;
 	(void)stream;
@@ -118,7 +118,7 @@ static void destroy_event(const SP_Device *device, SP_Event event)
 	free(event);
 }
 
-static SE_EventStatus tell_event_status(const SP_Device *device, SP_Event event)
+static SE_EventStatus get_event_status(const SP_Device *device, SP_Event event)
 {
 	cl_int state;
 
@@ -215,10 +215,10 @@ void mr_streams_describe(SP_StreamExecutor *executor)
 	executor->create_stream = create_stream;
 	executor->destroy_stream = destroy_stream;
 	executor->create_stream_dependency = make_stream_wait;
-	executor->get_stream_status = tell_stream_status;
+	executor->get_stream_status = get_stream_status;
 	executor->create_event = create_event;
 	executor->destroy_event = destroy_event;
-	executor->get_event_status = tell_event_status;
+	executor->get_event_status = get_event_status;
 	executor->record_event = record_event;
 	executor->wait_for_event = make_stream_wait_for_event;
 	executor->block_host_for_event = wait_for_event;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Variables changed in place, by assignment or by an optimiser.
+ * Ops that change variables in place: assignments and optimisers.
  *
- * Some releases of TensorFlow do not export the functions for this (hold.h). Where nothing takes their place, these
- * ops fail and say so: without them, TensorFlow would take a kernel that computes on the host with addresses of
- * the device.
+ * Some releases of TensorFlow do not export the functions for this (hold.h). If there is no replacement either, these
+ * ops fail with a message. They must exist: otherwise TensorFlow would use a kernel that computes on the host with
+ * addresses of the device.
  */
 #include "hold.h"
 #include "ops.h"
@@ -32,7 +32,7 @@ static bool is_possible(struct mr_call *call)
 	return false;
 }
 
-/* TensorFlow asks for a copy when somebody else still reads the variable. */
+/* TensorFlow requests a copy if somebody else still reads the variable. */
 static void copy_variable(TF_OpKernelContext *context, TF_Tensor *source, TF_Tensor *destination)
 {
 	struct mr_call call = mr_call_begin(context);
@@ -45,7 +45,7 @@ static void copy_variable(TF_OpKernelContext *context, TF_Tensor *source, TF_Ten
 	mr_call_end(&call);
 }
 
-/* TensorFlow hands this back to the function that updates, which gets nothing else of ours. */
+/* TensorFlow passes this on to the update function, which gets nothing else from us. */
 enum update {
 	UPDATE_ADD,
 	UPDATE_SUBTRACT,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "window.h"
 
-/* One direction: how many windows there are, and how much lies before the image. */
+/* One direction: the number of windows, and the padding before the image. */
 struct slide {
 	int32_t count;
 	int32_t before;
@@ -35,7 +35,7 @@ struct mr_window mr_window_make(struct mr_call *call, const int64_t image[4], in
 	const struct mr_attributes *attributes = call->attributes;
 
 	if (attributes->channels_first)
-		mr_call_fail(call, TF_UNIMPLEMENTED, "images whose channels come first");
+		mr_call_fail(call, TF_UNIMPLEMENTED, "images with channels first");
 	mr_call_require(call, attributes->strides[1] > 0 && attributes->strides[2] > 0,
 			"strides must be positive");
 	if (attributes->strides[0] != 1 || attributes->strides[3] != 1)
@@ -70,5 +70,5 @@ void mr_window_require(struct mr_call *call, const struct mr_window *window, int
 				    channels};
 
 	mr_call_require(call, mr_tensor_has_shape(gradient, 4, extents),
-			"a gradient has not the shape of what it is the gradient of");
+			"a gradient's shape differs from that of its tensor");
 }

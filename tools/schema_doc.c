@@ -34,18 +34,14 @@ static void print_enumeration(const struct mr_enum_desc *enumeration)
 int main(void)
 {
 	fputs("# Events of a millrace trace\n\n"
-	      "This page is printed by tools/schema_doc.c from src/schema/events.def; `make doc` "
-	      "renews "
+	      "tools/schema_doc.c prints this page from src/schema/events.def; `make doc` renews "
 	      "it.\n\n"
-	      "The time of an event is when it was written; an interval is written at its end. "
-	      "Types: "
-	      "u8 to u64 are unsigned integers of that many bits, i32 and i64 signed ones, f64 a "
-	      "floating "
-	      "point number, str a text in UTF-8 ended by a zero byte. An enumeration takes one "
-	      "byte. "
-	      "Fields follow one another without gaps, little-endian. Fields that name a string, "
-	      "node, "
-	      "graph, device, queue, file or clock hold its id; 0 means none.\n\n"
+	      "The time of an event is when it was written; an interval is written when it ends. "
+	      "Types: u8 to u64 are unsigned integers of that many bits, i32 and i64 are signed, "
+	      "f64 is a floating-point number, str is a UTF-8 text that ends with a zero byte. An "
+	      "enumeration takes one byte. Fields are packed without padding, little-endian. A "
+	      "field that refers to a string, node, graph, device, queue, file or clock holds its "
+	      "id; 0 means none.\n\n"
 	      "## Events\n",
 	      stdout);
 	for (uint32_t id = 0; id < MR_EVENT_EXTENDED; id++)

@@ -24,7 +24,7 @@ static void print_table(const struct mr_table_desc *table)
 int main(void)
 {
 	fputs("## Tables\n\n"
-	      "What follows is printed by tools/tables_doc.c from src/model/table.h, "
+	      "tools/tables_doc.c prints this section from src/model/table.h, "
 	      "kernel_columns.h and "
 	      "src/query/lists.c; `make doc` renews it.\n",
 	      stdout);

@@ -7,21 +7,22 @@
  *     └──────────────────────────────────────────────┴──────────┘
  */
 
-import {Api} from "./api.js";
-import {SliceColours} from "./colours.js";
-import {createDetails} from "./details.js";
-import {element, replaceContent} from "./dom.js";
-import {count, duration} from "./format.js";
-import * as graph from "./graph.js";
-import {Keys} from "./keys.js";
-import * as memory from "./memory.js";
-import * as overview from "./overview.js";
-import {createSearch} from "./search.js";
-import {Store, VIEWS} from "./state.js";
-import * as steps from "./steps.js";
-import * as tables from "./tables.js";
-import {createThemeButton} from "./theme.js";
-import * as timeline from "./timeline.js";
+import {createDetails} from "./details/details.js";
+import * as graph from "./graph/graph.js";
+import * as memory from "./pages/memory.js";
+import * as overview from "./pages/overview.js";
+import * as steps from "./pages/steps.js";
+import * as tables from "./pages/tables.js";
+import {Api} from "./shared/api.js";
+import {SliceColours} from "./shared/colours.js";
+import {element, replaceContent} from "./shared/dom.js";
+import {count, duration} from "./shared/format.js";
+import {Keys} from "./shared/keys.js";
+import {createSearch} from "./shared/search.js";
+import {readTrace, Store, VIEWS} from "./shared/state.js";
+import {describeBands} from "./shared/tables.js";
+import {createThemeButton} from "./shared/theme.js";
+import * as timeline from "./timeline/timeline.js";
 
 /**
  * What views are made of.
@@ -183,12 +184,13 @@ function build(context) {
 }
 
 async function start() {
-	const api = new Api();
+	const api = new Api(readTrace(location.hash));
 	try {
 		await waitForTrace(api);
 		const trace = await api.json("trace");
+		describeBands(trace);
 		const store = new Store(trace.span_ns, api);
-		build({api, store, trace, colours: new SliceColours(trace.enumerations),
+		build({api, store, trace, colours: new SliceColours(trace),
 			keys: new Keys(() => store.state.view)});
 	} catch (error) {
 		showFailure(error);

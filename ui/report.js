@@ -4,13 +4,13 @@
  * server. The findings stand in the page as JSON.
  */
 
-import {parseJson} from "./api.js";
-import {element, replaceContent} from "./dom.js";
-import {findingSection} from "./findings.js";
-import {renderOverview} from "./overview.js";
-import {createThemeButton} from "./theme.js";
+import {findingSection} from "./pages/findings.js";
+import {renderOverview} from "./pages/overview.js";
+import {parseJson} from "./shared/api.js";
+import {element, replaceContent} from "./shared/dom.js";
+import {createThemeButton} from "./shared/theme.js";
 
-/** @typedef {import("./findings.js").Report} Report */
+/** @typedef {import("./pages/findings.js").Report} Report */
 
 /**
  * Those that say more than the overview does.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batch normalisation over all dimensions but the last, the channels. Where it sums, a task has
+ * Batch normalisation over all dimensions except the last, the channels. In the sums a task handles
  * MR_COLUMNS channels, as in column_sums().
  */
 __kernel void batch_statistics(TENSOR(x), TENSOR(mean), TENSOR(variance), int rows, int channels)
@@ -27,8 +27,8 @@ __kernel void batch_statistics(TENSOR(x), TENSOR(mean), TENSOR(variance), int ro
 	}
 }
 
-/* What is kept over many batches, a moving average; of the variance, with Bessel's correction. A
- * factor of 1 means that there is nothing old, not even memory. */
+/* Updates the moving average over batches; that of the variance uses Bessel's correction. A factor
+ * of 1 means that there is no old value, not even memory for it. */
 __kernel void batch_average(TENSOR(old), TENSOR(batch), TENSOR(result), float factor,
 			    float correction, int channels)
 {
@@ -80,7 +80,7 @@ __kernel void batch_gradient_sums(TENSOR(gradient), TENSOR(x), TENSOR(mean), TEN
 	}
 }
 
-/* While training, mean and variance depend on x too. */
+/* In training, mean and variance also depend on x. */
 __kernel void batch_gradient(TENSOR(gradient), TENSOR(x), TENSOR(scale), TENSOR(mean),
 			     TENSOR(variance), TENSOR(scale_gradient), TENSOR(offset_gradient),
 			     TENSOR(result), float epsilon, int is_training, int rows, int channels)

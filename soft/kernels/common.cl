@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What all kernels share. All files of this folder are one program, in the order of
+ * Shared by all device kernels. All files in this folder form one program, in the order of
  * soft/meson.build.
  *
- * A tensor is two arguments, a buffer and where in it the tensor begins: TENSOR(x) declares them,
- * AT(float, x) is its first element. Sums are kept in double, which costs little where the device
- * is a CPU.
+ * A tensor takes two arguments, a buffer and the offset of the tensor in it: TENSOR(x) declares them,
+ * AT(float, x) is its first element. Sums use double precision, which costs little on a CPU.
  */
 #define TENSOR(name)   __global uchar *name##_buffer, ulong name##_begin
 #define AT(type, name) ((__global type *)(name##_buffer + name##_begin))
 
-/* Where an element of the box is in each operand. */
+/* The position of an element of the box in each operand. */
 struct place {
 	int at[MR_OPERANDS];
 };
@@ -30,8 +29,8 @@ struct place locate(const struct mr_layout *layout, uint index)
 	return place;
 }
 
-/* Locating costs divisions, so a work-item does a run of neighbours: a row of the box, or a part of
- * a long one. */
+/* Locating an element costs divisions, so a work-item handles a run of neighbours: a row of the box, or
+ * a part of a long one. */
 struct run {
 	int index; /* of its first element */
 	int count; /* 0 beyond the end of the box */

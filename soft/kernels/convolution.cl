@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Convolution is a product of matrices once each window of the image is a row: spread() makes
- * those rows, gather() adds them up into an image again, which is the way back for gradients.
+ * Convolution is a matrix product once each window of the image is a row. spread() makes these rows;
+ * gather() adds them up to an image again, which computes gradients.
  * Images are batch x height x width x channels.
  */
 long image_size(const struct mr_window *w)
@@ -14,7 +14,7 @@ long window_size(const struct mr_window *w)
 	return (long)w->rows * w->columns * w->channels;
 }
 
-/* A task per row of windows. */
+/* One task per row of windows. */
 __kernel void spread(TENSOR(image), TENSOR(rows), struct mr_window w)
 {
 	int task = get_global_id(0), y = task % w.output_height;
@@ -66,7 +66,7 @@ void gather_row(__global const float *windows, __global float *to, int i, const 
 	}
 }
 
-/* A task per row of the image. */
+/* One task per row of the image. */
 __kernel void gather(TENSOR(rows), TENSOR(image), struct mr_window w)
 {
 	int task = get_global_id(0), row = task % w.height;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ops that treat each element by itself. The kernels are named like the ops.
+ * Ops that process each element independently. The device kernels have the names of the ops.
  */
 #define UNARY(name, expression)                                                                    \
 	__kernel void name(TENSOR(x), TENSOR(y), int count)                                        \
@@ -13,7 +13,7 @@
 		}                                                                                  \
 	}
 
-/* One kernel for operands of the same shape, one for all others. */
+/* One device kernel for operands of the same shape, one for all others. */
 #define BINARY(name, type, expression)                                                             \
 	__kernel void name(TENSOR(x), TENSOR(y), TENSOR(z), int count)                             \
 	{                                                                                          \
@@ -80,8 +80,8 @@ BINARY(Less, uchar, a < b)
 BINARY(LessEqual, uchar, a <= b)
 BINARY(NotEqual, uchar, a != b)
 
-/* Gradients: of what, as TensorFlow has it, a is the incoming gradient or the output, b the
- * other. */
+/* Gradients. Depending on the op, as TensorFlow defines it, a is the incoming gradient or the output,
+ * and b is the other. */
 BINARY(EluGrad, float, b < 0 ? a * (b + 1) : a)
 BINARY(ReluGrad, float, b > 0 ? a : 0.0f)
 BINARY(Relu6Grad, float, b > 0 && b < 6 ? a : 0.0f)
@@ -120,7 +120,7 @@ CAST(float, long)
 CAST(int, long)
 CAST(long, int)
 
-/* Anything but 0 is true, not only what is 1 when cut off. */
+/* Anything but 0 is true, also what would become 0 when truncated. */
 __kernel void Cast_float_bool(TENSOR(x), TENSOR(y), int count)
 {
 	int i = get_global_id(0);
@@ -137,7 +137,7 @@ __kernel void Fill(TENSOR(y), float value, int count)
 		AT(float, y)[i] = value;
 }
 
-/* Moves elements about: what comes from where and goes where is in the layout. */
+/* Moves elements; the layout says from where and to where. */
 __kernel void move(TENSOR(x), TENSOR(y), struct mr_layout layout, int from, int to)
 {
 	struct run run = run_of(&layout, get_global_id(0));

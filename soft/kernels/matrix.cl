@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * c = a b, dense and row by row, for a of height x depth and b of depth x width. The element of a
- * at (i, k) lies at i * row_stride + k * depth_stride, so that a may be transposed as it is.
+ * c = a b, dense and in row-major order, for a of height x depth and b of depth x width. The element of a
+ * at (i, k) is at i * row_stride + k * depth_stride, so that a may be stored transposed.
  *
- * Each work-item makes a tile of c, which it keeps in vector registers:
+ * Each work-item computes a tile of c, which it keeps in vector registers:
  *
  *                            columns of b
  *                      ┌───────────┬───────────┐
@@ -74,7 +74,7 @@ __kernel void sgemm(TENSOR(a), TENSOR(b), TENSOR(c), int height, int width, int 
 			     depth_stride);
 }
 
-/* In squares, so that neither side is walked across for long. */
+/* Works in squares, so that accesses stay local in both matrices. */
 __kernel void transpose(TENSOR(x), TENSOR(y), int height, int width)
 {
 	int left = get_global_id(0) * MR_SQUARE, top = get_global_id(1) * MR_SQUARE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pooling: a task per row of windows; for gradients, where windows may overlap, a task per image.
+ * Pooling: one task per row of windows; for gradients, where windows may overlap, one task per image.
  */
 
-/* Cuts a window off at the edges of the image: rows and columns from `begin` to before `end`. */
+/* Clips a window to the image: rows and columns from `begin` up to, but not including, `end`. */
 struct part {
 	int2 begin, end;
 };
@@ -70,7 +70,7 @@ void clear(__global float *image, int count)
 		image[i] = 0;
 }
 
-/* The gradient goes to the first of the largest elements, as it does on TensorFlow's CPU device. */
+/* The gradient goes to the first of the largest elements, as on TensorFlow's CPU device. */
 __kernel void max_pool_gradient(TENSOR(image), TENSOR(gradient), TENSOR(result), struct mr_window w)
 {
 	int task = get_global_id(0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reductions. A task per element of the result: `kept` says where its elements begin, `reduced`
- * how to walk over them, the innermost side in a loop of its own.
+ * Reductions. One task per element of the result: `kept` says where its elements begin, `reduced` how
+ * to walk over them, with a separate loop for the innermost side.
  */
 #define REDUCE(name, type, first, step)                                                            \
 	__kernel void name(TENSOR(x), TENSOR(y), struct mr_layout kept, struct mr_layout reduced,  \
@@ -47,7 +47,7 @@ ARGUMENT(argument_max_long, long, >)
 ARGUMENT(argument_min_int, int, <)
 ARGUMENT(argument_min_long, long, <)
 
-/* Sums of columns. A task has MR_COLUMNS of them, a vector's width. */
+/* Sums of columns. A task handles MR_COLUMNS of them, the width of a vector. */
 __kernel void column_sums(TENSOR(x), TENSOR(y), int rows, int columns)
 {
 	int first = get_global_id(0) * MR_COLUMNS, count = min(MR_COLUMNS, columns - first);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the host and the kernels agree on. It is C here and OpenCL C there, the beginning of the
- * kernels' program.
+ * Definitions shared by the host and the device kernels. The host compiles this file as C; it is also
+ * the beginning of the OpenCL C program.
  */
 #ifndef MR_SOFT_SHARED_H
 #define MR_SOFT_SHARED_H
 
 #define MR_RANK_MAX    8    /* dimensions of a tensor */
 #define MR_OPERANDS    3    /* tensors in a layout */
-#define MR_RUN         1024 /* elements of a layout that a work-item does at most */
-#define MR_TILE_HEIGHT 4    /* of a product of matrices, per work-item */
+#define MR_RUN         1024 /* maximum elements of a layout per work-item */
+#define MR_TILE_HEIGHT 4    /* of a matrix product, per work-item */
 #define MR_TILE_WIDTH  16
 #define MR_SQUARE      16 /* of a matrix to be transposed, per work-item */
 #define MR_COLUMNS     16 /* of a matrix whose columns are summed, per work-item */

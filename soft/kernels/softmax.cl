@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Softmax and its cross entropies: a task per row of logits.
+ * Softmax and its cross entropies: one task per row of logits.
  */
 
-/* The largest of a row, and the sum of the exponentials of what is left when it is taken away. */
+/* The largest element of a row, and the sum of exp(element - largest). */
 struct normaliser {
 	float largest;
 	float sum;
@@ -43,7 +43,7 @@ __kernel void log_softmax(TENSOR(logits), TENSOR(y), int classes)
 		y[i] = logits[i] - n.largest - log(n.sum);
 }
 
-/* Labels are rows of probabilities; rows of labels and of logits may be one row for all. */
+/* Labels are rows of probabilities; labels or logits may have a single row for all. */
 __kernel void cross_entropy(TENSOR(logits), TENSOR(labels), TENSOR(loss), TENSOR(gradient),
 			    int logits_stride, int labels_stride, int classes)
 {
@@ -63,7 +63,7 @@ __kernel void cross_entropy(TENSOR(logits), TENSOR(labels), TENSOR(loss), TENSOR
 	AT(float, loss)[task] = loss;
 }
 
-/* Labels are numbers of classes; one that is no class gives NaN, as it does on GPUs. */
+/* Labels are class numbers; an invalid one gives NaN, as on GPUs. */
 __kernel void sparse_cross_entropy(TENSOR(logits), TENSOR(labels), TENSOR(loss), TENSOR(gradient),
 				   int wide_labels, int classes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Variables changed in place. Rates and the like are tensors of one element.
+ * Changes variables in place. Learning rates and other parameters are tensors of one element.
  */
 #define ASSIGN(name, type, operator)                                                               \
 	__kernel void name(TENSOR(variable), TENSOR(value), int count)                             \

@@ -5,8 +5,8 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/breakdown.h"
 #include "analysis/device_time.h"
+#include "analysis/finding/breakdown.h"
 #include "analysis/queue_depth.h"
 #include "base/error.h"
 
@@ -255,12 +255,11 @@ static uint32_t launching_group(const struct mr_model *model, uint32_t row,
 				const uint32_t *group_of)
 {
 	const struct mr_model *whole = mr_model_whole(model);
-	uint32_t call = whole->device_operations
-				.call[mr_table_whole_row(&model->device_operations.table, row)];
+	uint32_t whole_row = mr_table_whole_row(&model->device_operations.table, row);
+	uint32_t execution = whole->device_operations.execution[whole_row];
 
-	if (call == MR_NO_ROW)
+	if (whole->device_operations.call[whole_row] == MR_NO_ROW)
 		return LAUNCH_UNKNOWN;
-	uint32_t execution = whole->calls.execution[call];
 	if (execution == MR_NO_ROW)
 		return OUTSIDE_NODES;
 	return OTHER_GROUPS + group_of[whole->node_executions.node[execution]];
@@ -408,8 +407,7 @@ int mr_analyse_device_operations(const struct mr_model *model, struct mr_finding
 
 	if (model->device_operations.table.count == 0)
 		return 0;
-	struct mr_finding *finding =
-		mr_findings_add(findings, "device_operations", "Device operations");
+	struct mr_finding *finding = mr_finding_begin(findings, "device_operations");
 	int result = finding ? add_tables(model, findings, finding, &names) : -ENOMEM;
 	mr_strings_free(&names);
 	return result < 0 ? mr_fail_errno(-result, "analyse the device operations") : 0;

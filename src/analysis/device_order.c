@@ -40,8 +40,8 @@ static int tell_clocks(const struct mr_model *model, struct mr_findings *finding
 		    used->bound_ns != MR_CLOCK_BOUND_UNKNOWN)
 			continue;
 		if (mr_finding_say(findings, finding, MR_SEVERITY_WARNING,
-				   "How exact the times of device %s are is not known: there are "
-				   "too few samples of its clock.",
+				   "How exact the times of device %s are is not known: the trace "
+				   "has too few samples of its clock.",
 				   mr_device_name(model, device)) < 0)
 			return -ENOMEM;
 	}
@@ -67,11 +67,12 @@ int mr_tell_device_order(const struct mr_model *model, struct mr_findings *findi
 						constraints[i].broken, -constraint->least_slack_ns);
 	}
 	if (result == 0 && uncertain)
-		result = mr_finding_say(findings, finding, MR_SEVERITY_NOTE,
-					"%" PRIu64 " of %" PRIu64
-					" orders between device operations and calls are "
-					"uncertain: they lie within the error of the clocks.",
-					uncertain, checked);
+		result = mr_finding_say(
+			findings, finding, MR_SEVERITY_NOTE,
+			"%" PRIu64 " of %" PRIu64
+			" orders of device operations and calls are uncertain: they lie "
+			"within the error of the clocks.",
+			uncertain, checked);
 	return result;
 }
 

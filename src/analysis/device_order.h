@@ -6,7 +6,7 @@
 #ifndef MR_ANALYSIS_DEVICE_ORDER_H
 #define MR_ANALYSIS_DEVICE_ORDER_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "model/model.h"
 
 /* Sentences on devices whose times contradict others or are not exactly known. -ENOMEM. */

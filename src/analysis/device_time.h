@@ -15,7 +15,7 @@
 #ifndef MR_ANALYSIS_DEVICE_TIME_H
 #define MR_ANALYSIS_DEVICE_TIME_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "model/model.h"
 
 struct mr_device_time {

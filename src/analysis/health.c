@@ -100,8 +100,8 @@ static int tell_missing(struct health *health)
 		int64_t kept_ms = (survey->last_ns - from_ns) / 1000000;
 
 		return say(health, MR_SEVERITY_NOTE,
-			   "Only the newest %" PRId64 ".%03" PRId64
-			   " s were kept, as asked: %" PRIu64 " older packet%s overwritten.",
+			   "As requested, millrace kept only the newest %" PRId64 ".%03" PRId64
+			   " s: %" PRIu64 " older packet%s overwritten.",
 			   kept_ms / 1000, kept_ms % 1000, manifest->overwritten_packets,
 			   manifest->overwritten_packets == 1 ? " was" : "s were");
 	}
@@ -151,19 +151,18 @@ static int tell_missing_bytes(struct health *health)
 		return 0;
 	return say(health, MR_SEVERITY_WARNING,
 		   "%" PRIu64
-		   " byte%s of events that were recorded %s missing: files were removed or "
-		   "cut since.",
+		   " byte%s of recorded events %s missing: files were removed or shortened since.",
 		   missing, plural(missing), missing == 1 ? "is" : "are");
 }
 
-/* ---- what was not traced ------------------------------------------------------------------------ */
+/* ---- what was not instrumented ------------------------------------------------------------------ */
 
 static int tell_untraced(struct health *health)
 {
 	static const struct mr_finding_column columns[] = {
 		{"pid", "pid", MR_UNIT_NUMBER, 0},
-		{"program", "program", MR_UNIT_TEXT, 0},
-		{"reason", "reason", MR_UNIT_TEXT, 0},
+		{"program", "program", MR_UNIT_TEXT, MR_COLUMN_TELLING},
+		{"reason", "reason", MR_UNIT_TEXT, MR_COLUMN_TELLING},
 	};
 	const struct mr_manifest *manifest = health->model->manifest;
 	uint32_t count = 0, row = 0;
@@ -172,9 +171,9 @@ static int tell_untraced(struct health *health)
 		count += !manifest->processes[i].traced;
 	if (count == 0)
 		return 0;
-	struct mr_finding_table *table =
-		mr_finding_add_table(health->findings, health->finding, "untraced",
-				     "Processes not traced", columns, mr_countof(columns), count);
+	struct mr_finding_table *table = mr_finding_add_table(
+		health->findings, health->finding, "untraced", "Processes not instrumented",
+		columns, mr_countof(columns), count);
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; i < manifest->process_count; i++) {
@@ -186,8 +185,9 @@ static int tell_untraced(struct health *health)
 		mr_finding_value(table, row, 1)->text = process->program ? process->program : "?";
 		mr_finding_value(table, row++, 2)->text = process->reason ? process->reason : "?";
 	}
-	return say(health, MR_SEVERITY_WARNING, "%u process%s not traced.", count,
-		   count == 1 ? " was" : "es were");
+	return say(health, MR_SEVERITY_WARNING,
+		   "%u process%s not instrumented: the trace lacks what happened inside %s.", count,
+		   count == 1 ? " was" : "es were", count == 1 ? "it" : "them");
 }
 
 static int tell_unseen(struct health *health)
@@ -195,8 +195,8 @@ static int tell_unseen(struct health *health)
 	if (!health->model->manifest->unseen_processes_possible)
 		return 0;
 	return say(health, MR_SEVERITY_FINE,
-		   "Processes may have run that were not seen: without all of the kernel level "
-		   "only those are known that traced programs started in the usual ways.");
+		   "Some processes may be missing: without the complete kernel level millrace "
+		   "sees only those that instrumented programs start in the usual ways.");
 }
 
 static int tell_empty(struct health *health)
@@ -219,22 +219,20 @@ static int tell_state(struct health *health)
 	const char *state = manifest->state ? manifest->state : "complete";
 
 	if (manifest->problem)
-		return say(health, MR_SEVERITY_WARNING, "%s: what ran is not known in full.",
-			   manifest->problem);
+		return say(health, MR_SEVERITY_WARNING,
+			   "%s: the trace does not fully say what ran.", manifest->problem);
 	if (strcmp(state, "complete") == 0)
 		return 0;
 	if (mr_model_is_imported(health->model))
 		return say(health, MR_SEVERITY_NOTE,
-			   "This is another tool's file. Its times are as that tool gives them, to "
-			   "the %s; "
-			   "how exact they are is not known.",
+			   "Another tool wrote this file. It gives times to the %s; how exact they "
+			   "are is not known.",
 			   health->model->trace->metadata.user.precision_ns > 1 ? "microsecond"
 										: "nanosecond");
 	if (strcmp(state, "recording") == 0)
-		return say(
-			health, MR_SEVERITY_WARNING,
-			"The recording is not finished, and this is what was written so far: while "
-			"it goes on, 'millrace snapshot' takes all of it.");
+		return say(health, MR_SEVERITY_WARNING,
+			   "The recording is still running. This is what it has written so far; "
+			   "'millrace snapshot' copies all of it.");
 	if (strcmp(state, "lost") == 0)
 		return say(health, MR_SEVERITY_WARNING,
 			   "The recorder was killed and its buffer is gone: the last events are "
@@ -272,19 +270,19 @@ static int tell_anomalies(struct health *health)
 		const char *one, *many;
 	} list[] = {
 		{survey->malformed_packets, MR_SEVERITY_WARNING,
-		 "packet holds an event that cannot be, and was given up there",
-		 "packets hold an event that cannot be, and were given up there"},
+		 "packet holds an invalid event; what follows it in the packet is left out",
+		 "packets hold an invalid event; what follows it in each packet is left out"},
 		{survey->unknown_events, MR_SEVERITY_NOTE,
-		 "event is of a kind this version does not know",
-		 "events are of kinds this version does not know"},
+		 "event is of a type that this version does not know",
+		 "events are of types that this version does not know"},
 		{survey->definitions.impossible, MR_SEVERITY_WARNING,
-		 "definition has an id that cannot be", "definitions have an id that cannot be"},
+		 "definition has an invalid id", "definitions have an invalid id"},
 		{is_going_on(health->model) ? 0 : anomalies->undefined, MR_SEVERITY_WARNING,
-		 "execution is of a node that was not defined",
-		 "executions are of nodes that were not defined"},
+		 "execution belongs to a node that the trace does not define",
+		 "executions belong to nodes that the trace does not define"},
 		{anomalies->unplaced, MR_SEVERITY_WARNING,
-		 "event has times of a clock that was never sampled, and is left out",
-		 "events have times of a clock that was never sampled, and are left out"},
+		 "event is left out: its times are of a clock that was never sampled",
+		 "events are left out: their times are of a clock that was never sampled"},
 		{anomalies->backwards, MR_SEVERITY_WARNING,
 		 "interval ends before it starts; it counts as empty",
 		 "intervals end before they start; they count as empty"},
@@ -296,13 +294,14 @@ static int tell_anomalies(struct health *health)
 		 "intervals were open when their thread or the recording ended; they count up to "
 		 "there"},
 		{anomalies->unfinished_operations, MR_SEVERITY_NOTE,
-		 "device operation was launched and not seen to end; it takes no time",
-		 "device operations were launched and not seen to end; they take no time"},
+		 "device operation was launched but not seen to end; it counts as taking no time",
+		 "device operations were launched but not seen to end; they count as taking no "
+		 "time"},
 		{anomalies->untimed_operations, MR_SEVERITY_WARNING,
-		 "device operation takes no time, as its times are not known: the runtime gave "
-		 "none, or its clock was never sampled",
-		 "device operations take no time, as their times are not known: the runtime gave "
-		 "none, or their clock was never sampled"},
+		 "device operation counts as taking no time: the runtime gave no times for it, "
+		 "or its clock was never sampled",
+		 "device operations count as taking no time: the runtime gave no times for them, "
+		 "or their clock was never sampled"},
 		{anomalies->uncorrelated, MR_SEVERITY_NOTE,
 		 "device operation cannot be tied to the call that launched it",
 		 "device operations cannot be tied to the calls that launched them"},
@@ -360,9 +359,9 @@ static int tell_clocks(struct health *health)
 	    (bound == MR_CLOCK_BOUND_UNKNOWN && is_going_on(health->model)))
 		return 0;
 	if (bound == MR_CLOCK_BOUND_UNKNOWN)
-		return say(
-			health, MR_SEVERITY_WARNING,
-			"How exact the times are is not known: there are too few clock samples.");
+		return say(health, MR_SEVERITY_WARNING,
+			   "How exact the times are is not known: the trace has too few clock "
+			   "samples.");
 	return say(health, MR_SEVERITY_FINE, "%sTimes are exact within %" PRIu64 " ns.",
 		   health->finding->severity == MR_SEVERITY_FINE ? "Nothing was lost. " : "",
 		   bound);
@@ -390,13 +389,12 @@ static int tell_part(struct health *health)
 	mr_format_ns(from, recorded.first_ns - survey->first_ns, false);
 	mr_format_ns(to, recorded.last_ns - survey->first_ns, false);
 	return say(health, MR_SEVERITY_FINE,
-		   "Recorded was from %s to %s of the trace, as was asked for: what threads did "
-		   "before "
-		   "and after is not known.",
+		   "As requested, millrace recorded from %s to %s of the trace. What threads did "
+		   "before and after is not known.",
 		   from, to);
 }
 
-/* A guest's threads do not run while its host runs somebody else's, and nobody tells them. */
+/* A guest's threads do not run while its host runs somebody else's, and the guest does not notice. */
 static int tell_stolen(struct health *health)
 {
 	const struct mr_manifest *manifest = health->model->manifest;
@@ -407,8 +405,8 @@ static int tell_stolen(struct health *health)
 	const double share = (double)manifest->stolen_ns / (double)manifest->cpu_ns;
 	mr_format_ns(time, (int64_t)manifest->stolen_ns, false);
 	return say(health, share < 0.01 ? MR_SEVERITY_FINE : MR_SEVERITY_NOTE,
-		   "This is a virtual machine, and its host took %.1f %% of its CPU time (%s): "
-		   "threads that had a CPU then count as running.",
+		   "This is a virtual machine, and its host took %.1f %% of its CPU time (%s). "
+		   "Threads that had a CPU then count as running.",
 		   100 * share, time);
 }
 
@@ -444,7 +442,7 @@ int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings
 		tell_unseen,        tell_levels,
 	};
 	struct health health = {mr_model_whole(model), findings,
-				mr_findings_add(findings, "health", "Trace health")};
+				mr_finding_begin(findings, "health")};
 
 	if (!health.finding)
 		return mr_fail_errno(ENOMEM, "judge the trace's health");

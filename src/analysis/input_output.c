@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/tally.h"
 #include "analysis/input_output.h"
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
 #include "base/error.h"
 
 /* ---- disks -------------------------------------------------------------------------------------- */
@@ -264,8 +264,7 @@ int mr_analyse_input_output(const struct mr_model *model, struct mr_findings *fi
 	    !model->major_faults.table.count && !model->interrupts.table.count &&
 	    !mr_has_files(model))
 		return 0;
-	struct mr_finding *finding = mr_findings_add(findings, "input_output",
-						     "Files, disks, sockets, faults, interrupts");
+	struct mr_finding *finding = mr_finding_begin(findings, "input_output");
 	if (!finding || mr_tabulate_files(model, findings, finding) < 0 ||
 	    add_disks(model, findings, finding) < 0 || add_sockets(model, findings, finding) < 0 ||
 	    add_faults(model, findings, finding) < 0 ||

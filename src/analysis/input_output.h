@@ -5,7 +5,7 @@
 #ifndef MR_ANALYSIS_INPUT_OUTPUT_H
 #define MR_ANALYSIS_INPUT_OUTPUT_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "model/model.h"
 
 /* Are there system calls that are about a file? */

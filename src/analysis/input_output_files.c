@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What threads did with each file, pipe and socket, as system calls tell it: the table Files. What goes through
+ * What threads did with each file, pipe and socket, as system calls show it: the table Files. What goes through
  * memory maps and io_uring is no system call of the file's. Of a call that has two files the first one is known.
  */
 #include "analysis/input_output.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/tally.h"
 
 enum {
 	BRIEF_ROWS = 8,

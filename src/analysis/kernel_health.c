@@ -4,6 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/tally.h"
+#include "base/format.h"
+
+enum {
+	NOTED_SHARE_PERMILLE = 20, /* of CPU time that millrace itself used */
+};
+
 struct health {
 	const struct mr_model *model;
 	const struct mr_manifest_kernel *kernel;
@@ -19,7 +27,7 @@ static bool is_mode(const struct health *health, const char *mode)
 	return health->kernel->mode && strcmp(health->kernel->mode, mode) == 0;
 }
 
-/* Who has not the privilege need not be told in every report. */
+/* A user without the privilege need not read this in every report. */
 static int tell_mode(const struct health *health)
 {
 	const char *reason = health->kernel->reason;
@@ -28,11 +36,11 @@ static int tell_mode(const struct health *health)
 		return say(health, MR_SEVERITY_FINE, "The kernel level was not recorded: %s.",
 			   reason);
 	if (is_mode(health, "perf"))
-		return say(
-			health, MR_SEVERITY_NOTE,
-			"The kernel level knows when threads ran; wakers and causes of waits are "
-			"unknown: %s.",
-			reason ? reason : "it was recorded without privilege");
+		return say(health, MR_SEVERITY_NOTE,
+			   "The kernel level shows when threads ran, but neither who woke them nor "
+			   "what they "
+			   "waited for: %s.",
+			   reason ? reason : "it was recorded without privilege");
 	return 0;
 }
 
@@ -69,9 +77,10 @@ static int tell_losses(const struct health *health)
 		count += kernel->lost_by_cpu[cpu] != 0;
 	if (count == 0)
 		return 0;
-	struct mr_finding_table *table = mr_finding_add_table(
-		health->findings, health->finding, "losses_by_cpu",
-		"Kernel events for which there was no room", columns, mr_countof(columns), count);
+	struct mr_finding_table *table =
+		mr_finding_add_table(health->findings, health->finding, "losses_by_cpu",
+				     "Events of the kernel level that found no room", columns,
+				     mr_countof(columns), count);
 	if (!table)
 		return -ENOMEM;
 	for (size_t cpu = 0; cpu < kernel->cpu_count; cpu++) {
@@ -81,8 +90,8 @@ static int tell_losses(const struct health *health)
 		mr_finding_value(table, row++, 1)->number = (int64_t)kernel->lost_by_cpu[cpu];
 	}
 	return say(health, MR_SEVERITY_WARNING,
-		   "The kernel's buffers were full at times: what threads did then is not known. "
-		   "Give --kernel-buffer more.");
+		   "The buffers of the kernel level were full at times: what threads did then is "
+		   "not known. A larger --kernel-buffer avoids this.");
 }
 
 static int tell_doubts(const struct health *health)
@@ -92,22 +101,50 @@ static int tell_doubts(const struct health *health)
 	uint64_t ambiguous = health->model->survey->ambiguous_tasks;
 
 	if (not_followed && say(health, MR_SEVERITY_WARNING,
-				"%" PRIu64 " task%s could not be followed by the kernel level.",
+				"The kernel level could not follow %" PRIu64 " thread%s.",
 				not_followed, not_followed == 1 ? "" : "s") < 0)
 		return -ENOMEM;
 	if (contradictory &&
 	    say(health, MR_SEVERITY_NOTE,
-		"%" PRIu64 " time%s the kernel did not tell of a switch: what the thread did just "
-		"before the next event is not known.",
-		contradictory, contradictory == 1 ? "" : "s") < 0)
+		"The kernel did not report %" PRIu64 " switch%s: what the thread did just before "
+		"its next event is not known.",
+		contradictory, contradictory == 1 ? "" : "es") < 0)
 		return -ENOMEM;
 	if (ambiguous &&
 	    say(health, MR_SEVERITY_NOTE,
-		"%" PRIu64 " thread%s of the kernel level could be one of several of "
-		"the program, and %s shown apart.",
-		ambiguous, ambiguous == 1 ? "" : "s", ambiguous == 1 ? "is" : "are") < 0)
+		"%" PRIu64 " thread%s of the kernel level could be one of several of the program; "
+		"the report shows %s separately.",
+		ambiguous, ambiguous == 1 ? "" : "s", ambiguous == 1 ? "it" : "them") < 0)
 		return -ENOMEM;
 	return 0;
+}
+
+/* What millrace's own threads took of all CPUs, as far as the kernel level looked: where threads of the program ran or
+ * wanted to. */
+static int tell_own_share(const struct health *health)
+{
+	const struct mr_model *model = health->model;
+	const struct mr_cpu_runs *runs = &model->cpu_runs;
+	const struct mr_window window = mr_model_window(model);
+	int64_t cpus = (int64_t)(model->survey->tracks.count - model->survey->first_cpu_track);
+	int64_t own_ns = 0, all_ns = cpus * (window.last_ns - window.first_ns);
+	char own[MR_FORMAT_BYTES], share[MR_FORMAT_BYTES];
+
+	for (uint32_t row = 0; row < runs->table.count; row++) {
+		uint32_t name =
+			mr_task_name_at(&model->survey->tasks, runs->tid[row], runs->start_ns[row]);
+		bool is_own = runs->thread[row] == MR_NO_TRACK && mr_is_recorder(model, name);
+
+		mr_ns_add(&own_ns, is_own ? runs->duration_ns[row] : 0);
+	}
+	if (own_ns == 0)
+		return 0;
+	mr_format_ns(own, own_ns, false);
+	mr_format_percent(share, own_ns, all_ns);
+	return say(health,
+		   mr_permille(own_ns, all_ns) < NOTED_SHARE_PERMILLE ? MR_SEVERITY_FINE
+								      : MR_SEVERITY_NOTE,
+		   "millrace itself used at least %s of the CPU time (%s).", share, own);
 }
 
 int mr_tell_kernel_health(const struct mr_model *model, struct mr_findings *findings,
@@ -116,7 +153,7 @@ int mr_tell_kernel_health(const struct mr_model *model, struct mr_findings *find
 	const struct health health = {model, &model->manifest->kernel_level, findings, finding};
 
 	if (tell_mode(&health) < 0 || tell_recovered(&health) < 0 || tell_losses(&health) < 0 ||
-	    tell_doubts(&health) < 0 || tell_off(&health) < 0)
+	    tell_doubts(&health) < 0 || tell_own_share(&health) < 0 || tell_off(&health) < 0)
 		return -ENOMEM;
 	return 0;
 }

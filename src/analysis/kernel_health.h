@@ -5,7 +5,7 @@
 #ifndef MR_ANALYSIS_KERNEL_HEALTH_H
 #define MR_ANALYSIS_KERNEL_HEALTH_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "model/model.h"
 
 /* Sentences on what is not known, and the table of losses by CPU. -ENOMEM. */

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 #include "base/error.h"
 #include "base/sort.h"
 
@@ -370,10 +370,10 @@ static int say(const struct latencies *latencies)
 {
 	return mr_finding_say(
 		latencies->findings, latencies->finding, MR_SEVERITY_FINE,
-		"From the end of a node's last input to its start, as the graph has "
-		"it: known of %u executions. %llu began before an input had ended, of "
-		"%llu an input was not executed in the same run or step, %llu have no "
-		"inputs but constants.",
+		"Latency is the time from the end of a node's last input to its start. It is "
+		"known for %u executions, %llu of which began before an input had ended. It is "
+		"not known where an input was not executed in the same run or step (%llu), "
+		"nor for nodes without inputs other than constants (%llu).",
 		latencies->count, (unsigned long long)latencies->negative_count,
 		(unsigned long long)latencies->unknown_count,
 		(unsigned long long)latencies->without_inputs);
@@ -383,7 +383,7 @@ static int say(const struct latencies *latencies)
 
 static int tell(struct latencies *latencies)
 {
-	latencies->finding = mr_findings_add(latencies->findings, "latency", "Operation latency");
+	latencies->finding = mr_finding_begin(latencies->findings, "latency");
 	if (!latencies->finding)
 		return -ENOMEM;
 	int result = say(latencies);

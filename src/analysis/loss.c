@@ -4,15 +4,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Packets, loss events and manifest each tell of the same losses; what one misses another may know. */
+/* Packets, loss events and manifest each count the same losses; what one misses another may know. */
 uint64_t mr_count_lost_events(const struct mr_model *model)
 {
-	uint64_t told = mr_max(model->survey->discarded_events, model->manifest->lost_events);
+	uint64_t counted = mr_max(model->survey->discarded_events, model->manifest->lost_events);
 	uint64_t by_reason = 0;
 
 	for (size_t i = 0; i < mr_countof(model->survey->losses); i++)
 		by_reason += model->survey->losses[i];
-	return mr_max(told, by_reason);
+	return mr_max(counted, by_reason);
 }
 
 /* What the kernel level lost was not the program's to record. */
@@ -51,7 +51,7 @@ static bool has_traced_process(const struct mr_survey *survey)
 	return false;
 }
 
-/* Why the first process that was not traced was not; NULL if all were. */
+/* Why the first process that was not instrumented was not; NULL if all were. */
 static const char *untraced_reason(const struct mr_manifest *manifest)
 {
 	for (size_t i = 0; i < manifest->process_count; i++)
@@ -105,38 +105,15 @@ static const char *recording_reason(const struct mr_model *model)
 	return NULL;
 }
 
-static bool is_traceable(const char *runtime)
-{
-	return strncmp(runtime, "libOpenCL", strlen("libOpenCL")) == 0 ||
-	       strncmp(runtime, "libtensorflow", strlen("libtensorflow")) == 0;
-}
-
-/* A runtime that this version cannot trace comes before one that it can. */
-static const char *untraced_runtime(const struct mr_survey *survey)
-{
-	for (size_t i = 0; i < survey->runtimes_seen.count; i++) {
-		const char *runtime = mr_survey_text(survey, survey->runtimes_seen.items[i]);
-
-		if (!is_traceable(runtime))
-			return runtime;
-	}
-	return mr_survey_text(survey, survey->runtimes_seen.items[0]);
-}
-
 static void explain_runtimes(const struct mr_survey *survey, char sentence[MR_EMPTY_BYTES])
 {
-	const char *runtime = untraced_runtime(survey);
+	const struct mr_texts_seen *seen = &survey->runtimes_seen;
 
-	if (is_traceable(runtime))
-		snprintf(sentence, MR_EMPTY_BYTES,
-			 "Nothing was traced inside the program: it loaded %.100s, and no call "
-			 "of it reached millrace; see 'millrace doctor'.",
-			 runtime);
-	else
-		snprintf(sentence, MR_EMPTY_BYTES,
-			 "Nothing was traced inside the program: it loaded %.100s%s, for which "
-			 "this version of millrace has no hooks.",
-			 runtime, survey->runtimes_seen.count > 1 ? " and others" : "");
+	snprintf(sentence, MR_EMPTY_BYTES,
+		 "Nothing was traced inside the program: it loaded %.100s%s, but no call of %s "
+		 "reached millrace. 'millrace doctor' lists what this version can trace.",
+		 mr_survey_text(survey, seen->items[0]), seen->count > 1 ? " and others" : "",
+		 seen->count > 1 ? "them" : "it");
 }
 
 bool mr_explain_empty(const struct mr_model *model, char sentence[MR_EMPTY_BYTES])
@@ -154,7 +131,6 @@ bool mr_explain_empty(const struct mr_model *model, char sentence[MR_EMPTY_BYTES
 	else
 		snprintf(sentence, MR_EMPTY_BYTES,
 			 "Nothing was traced inside the program: it loaded no known framework or "
-			 "GPU "
-			 "runtime and has no annotations (millrace.h).");
+			 "GPU runtime and has no annotations (millrace.h).");
 	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is not in a trace, and why: counts that health tells of, and the reason for a trace that holds
+ * What is not in a trace, and why: counts for the trace's health, and the reason for a trace that holds
  * nothing of the program. Pure functions of the model.
  */
 #ifndef MR_ANALYSIS_LOSS_H

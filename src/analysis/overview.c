@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Where the time went, on half a page: how much of it lies outside the steps, what the devices did, what the end of the
- * run waited for, and the three largest causes. Everything is taken from the findings that are there already; this one is
- * put before them.
+ * run waited for, and the three largest causes. Everything is taken from the findings that are there already.
  */
 #include "analysis/analysis.h"
 
 #include <string.h>
 
+#include "analysis/finding/tally.h"
 #include "analysis/steps.h"
-#include "analysis/tally.h"
 #include "base/error.h"
 #include "base/format.h"
 
@@ -19,7 +18,6 @@ enum {
 	DEVICES_SAID = 3,
 	HELD_UP_PERMILLE = 100, /* a device that is idle less is not held up by anything */
 	OUTSIDE_PERMILLE = 100, /* less time before and after the steps is not worth a word */
-	PLACE = 1,              /* in the list of findings: after the trace's health */
 };
 
 static const struct mr_finding_column time_columns[] = {
@@ -60,7 +58,8 @@ struct overview {
 	const struct mr_finding_table *idle_devices; /* of finding idle */
 	const struct mr_finding_table *idle_causes;
 	const struct mr_finding_table *idle_by_all;
-	const struct mr_finding_table *phases; /* of finding steps */
+	const struct mr_finding_table *phases;  /* of finding steps */
+	const struct mr_finding_table *threads; /* of finding threads */
 	mr_vec(struct cause) causes;
 };
 
@@ -101,6 +100,32 @@ static int say_devices(const struct overview *overview)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* Without a device, what the threads did: of all of them together. */
+static int say_threads(const struct overview *overview)
+{
+	int64_t sums_ns[3] = {0};
+	static const char *const keys[] = {"run_ns", "runnable_ns", "blocked_ns"};
+	char texts[3][MR_FORMAT_BYTES];
+	uint32_t count = rows_of(overview->threads);
+
+	if (rows_of(overview->devices))
+		return 0;
+	if (count == 0)
+		return mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
+				      "The trace has no work of a device, and no kernel level: it "
+				      "does not show what the threads did between the calls and "
+				      "operations that were recorded.");
+	for (size_t i = 0; i < mr_countof(keys); i++) {
+		for (uint32_t row = 0; row < count; row++)
+			mr_ns_add(&sums_ns[i], number_of(overview->threads, row, keys[i]));
+		mr_format_ns(texts[i], sums_ns[i], false);
+	}
+	return mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
+			      "No device did any work. All threads together ran on CPUs for %s, "
+			      "waited %s for a CPU and were blocked for %s.",
+			      texts[0], texts[1], texts[2]);
 }
 
 /* "5.5523s": as an option takes it. */
@@ -162,7 +187,7 @@ static void add_bar(struct mr_finding_table *table, const char *what, const char
 static int add_bars(const struct overview *overview)
 {
 	static const char *const parts[][2] = {
-		{"compute_ns", "kernels"}, {"exposed_ns", "copies alone"}, {"idle_ns", "idle"}};
+		{"compute_ns", "GPU kernels"}, {"exposed_ns", "copies alone"}, {"idle_ns", "idle"}};
 	struct mr_finding_table *table = mr_finding_add_table(
 		overview->findings, overview->finding, "time",
 		overview->devices ? "Devices and critical path" : "Critical path", time_columns,
@@ -342,7 +367,7 @@ static int add_causes(struct overview *overview)
 	return 0;
 }
 
-/* The same as below, where texts then leave it out. The longest idle time is told of with its cause. */
+/* The same as below, where texts then leave it out. The longest idle time stands there with its cause. */
 static int add_evidence(const struct overview *overview)
 {
 	bool is_idle = overview->causes.count && overview->causes.items[0].device != MR_NO_VALUE;
@@ -361,24 +386,13 @@ static int add_evidence(const struct overview *overview)
 
 /* ---- together ------------------------------------------------------------------------------------- */
 
-static void move_to_place(struct mr_findings *findings)
+static int fill(struct overview *overview)
 {
-	struct mr_finding **items = findings->list.items;
-	struct mr_finding *last = items[findings->list.count - 1];
-
-	memmove(&items[PLACE + 1], &items[PLACE],
-		(findings->list.count - 1 - PLACE) * sizeof *items);
-	items[PLACE] = last;
-}
-
-static int tell(struct overview *overview)
-{
-	overview->finding = mr_findings_add(overview->findings, "overview", "Where the time went");
+	overview->finding = mr_finding_begin(overview->findings, "overview");
 	if (!overview->finding)
 		return -ENOMEM;
-	move_to_place(overview->findings);
-	if (say_steps(overview) < 0 || say_devices(overview) < 0 || add_bars(overview) < 0 ||
-	    collect_idle(overview) < 0 || collect_path(overview) < 0)
+	if (say_steps(overview) < 0 || say_devices(overview) < 0 || say_threads(overview) < 0 ||
+	    add_bars(overview) < 0 || collect_idle(overview) < 0 || collect_path(overview) < 0)
 		return -ENOMEM;
 	if (overview->causes.count)
 		qsort(overview->causes.items, overview->causes.count,
@@ -398,11 +412,12 @@ int mr_analyse_overview(const struct mr_model *model, struct mr_findings *findin
 		.idle_causes = mr_findings_find_table(findings, "idle", "causes"),
 		.idle_by_all = mr_findings_find_table(findings, "idle", "by_all"),
 		.phases = mr_findings_find_table(findings, "steps", "phases"),
+		.threads = mr_findings_find_table(findings, "threads", "by_thread"),
 	};
 
 	if (rows_of(overview.devices) + rows_of(overview.levels) == 0)
 		return 0;
-	int result = tell(&overview);
+	int result = fill(&overview);
 	mr_vec_free(&overview.causes);
 	return result < 0 ? mr_fail_errno(-result, "sum up the findings") : 0;
 }

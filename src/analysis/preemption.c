@@ -8,8 +8,9 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
+#include "analysis/cause/crowd.h"
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 
 /* Who kept a thread from running, besides threads by their tid. */
@@ -21,6 +22,7 @@ struct occupant_key {
 	uint32_t tid; /* 0: idle; MR_NO_TID: not known */
 	uint32_t name;
 	uint32_t is_ours;
+	uint32_t crowd; /* of threads with that name; 0: none (crowd.h) */
 };
 
 struct preemption {
@@ -59,7 +61,7 @@ static int divide(struct preemption *preemption, uint32_t row)
 	const struct mr_model *model = preemption->model;
 	const struct mr_states *states = &model->states;
 	const struct mr_cpu_runs *runs = &model->cpu_runs;
-	uint32_t track = mr_survey_track_of_cpu(model->survey, states->cpu[row]);
+	uint32_t track = mr_survey_track_of_cpu(model->survey, MR_OWN_HOST, states->cpu[row]);
 	int64_t at_ns = states->start_ns[row], end_ns = at_ns + states->duration_ns[row];
 	int64_t left_ns = end_ns - at_ns;
 
@@ -100,14 +102,39 @@ static int add_up(struct preemption *preemption)
 	return result;
 }
 
+static bool widen_occupant(const void *context, void *key, uint32_t members)
+{
+	struct occupant_key *occupant = key;
+
+	(void)context;
+	if (!occupant->name)
+		return false;
+	occupant->tid = MR_NO_TID;
+	occupant->crowd = mr_crowd_of_tasks(members);
+	return true;
+}
+
+static const char *name_side(const struct mr_model *model, const struct occupant_key *occupant)
+{
+	if (occupant->is_ours)
+		return "the program";
+	return mr_is_recorder(model, occupant->name) ? MR_RECORDER_TEXT : "other processes";
+}
+
 static int name_occupant(const struct mr_model *model, struct mr_findings *findings,
 			 const void *key, uint32_t row, union mr_value *cells)
 {
 	const struct occupant_key *occupant = key;
 
-	(void)findings, (void)row;
+	(void)row;
 	cells[1].text = "";
 	cells[2].number = MR_NO_VALUE;
+	if (occupant->crowd) {
+		cells[0].text =
+			mr_crowd_text(model, &findings->region, occupant->name, occupant->crowd);
+		cells[1].text = name_side(model, occupant);
+		return cells[0].text ? 0 : -ENOMEM;
+	}
 	switch (occupant->tid) {
 	case 0:
 		cells[0].text = "(nobody: the CPU was waking up)";
@@ -120,7 +147,7 @@ static int name_occupant(const struct mr_model *model, struct mr_findings *findi
 		return 0;
 	}
 	cells[0].text = occupant->name ? mr_model_text(model, occupant->name) : "(no name)";
-	cells[1].text = occupant->is_ours ? "the program" : "others";
+	cells[1].text = name_side(model, occupant);
 	cells[2].number = occupant->tid;
 	return 0;
 }
@@ -136,13 +163,14 @@ static int say_worst(const struct preemption *preemption, struct mr_finding *fin
 	int64_t ns = tally->entries.items[order[0].index].total_ns;
 	union mr_value cells[3];
 
-	name_occupant(preemption->model, preemption->findings, key, 0, cells);
+	if (name_occupant(preemption->model, preemption->findings, key, 0, cells) < 0)
+		return -ENOMEM;
 	if (cells[2].number == MR_NO_VALUE)
 		return 0;
 	return mr_finding_say(preemption->findings, finding, MR_SEVERITY_NOTE,
-			      "%s (%u), of %s, had the CPU for %d%% of the time in which threads "
-			      "were runnable.",
-			      cells[0].text, key->tid, cells[1].text,
+			      "Thread %u '%s' (%s) had the CPU for %d%% of the time in which "
+			      "threads of the program waited for one.",
+			      key->tid, cells[0].text, cells[1].text,
 			      (int)((__int128)ns * 100 / preemption->runnable_ns));
 }
 
@@ -157,13 +185,14 @@ static int analyse(struct preemption *preemption)
 	static const struct mr_tally_look look = {"by_occupant", "By who ran instead", columns,
 						  mr_countof(columns), name_occupant};
 
-	if (add_up(preemption) < 0)
+	if (add_up(preemption) < 0 ||
+	    mr_tally_merge(&preemption->by_occupant, sizeof(struct occupant_key), widen_occupant,
+			   NULL) < 0)
 		return -ENOMEM;
-	/* perf events do not tell who ran instead. */
+	/* perf events do not say who ran instead. */
 	if (preemption->runnable_ns == 0 || preemption->model->wakeups.table.count == 0)
 		return 0;
-	struct mr_finding *finding = mr_findings_add(preemption->findings, "preemption",
-						     "Waiting for a CPU: who had it");
+	struct mr_finding *finding = mr_finding_begin(preemption->findings, "preemption");
 	if (!finding || say_worst(preemption, finding) < 0)
 		return -ENOMEM;
 	return mr_tally_show(&preemption->by_occupant, preemption->model, preemption->findings,

@@ -130,7 +130,7 @@ static int add_depths(const struct mr_model *model, struct mr_findings *findings
 		      struct mr_finding *finding, const depth_list *list)
 {
 	struct mr_finding_table *table = mr_finding_add_table(
-		findings, finding, "queue_depth", "Operations launched and not ended, by queue",
+		findings, finding, "queue_depth", "Operations launched but not finished, by queue",
 		depth_columns, mr_countof(depth_columns), (uint32_t)list->count);
 
 	if (!table)
@@ -168,7 +168,7 @@ static int add_times(const struct mr_model *model, struct mr_findings *findings,
 			rows += list->items[i].time_ns[class] != 0;
 	struct mr_finding_table *table =
 		mr_finding_add_table(findings, finding, "queue_depth_times",
-				     "Time by number of operations launched and not ended",
+				     "Time by number of operations launched but not finished",
 				     time_columns, mr_countof(time_columns), rows);
 	if (!table)
 		return -ENOMEM;

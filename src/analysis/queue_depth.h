@@ -12,7 +12,7 @@
 #ifndef MR_ANALYSIS_QUEUE_DEPTH_H
 #define MR_ANALYSIS_QUEUE_DEPTH_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "model/model.h"
 
 /* Adds the tables queue_depth, one row for each queue, and queue_depth_times. -ENOMEM. */

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The steps of a run: those that the program marked; or calls of the function that a process calls most often, which
- * the model has found; or else, process by process, those that can be inferred from what it launches — a training
- * loop launches the same operations again and again (period.h).
- *
- *     launches   i i  a b c d  a b c d  a b c d  e        a step lasts from its first launch to the next
- *                     ├── 0 ──►├── 1 ──►├── 2 ──►         launch after its last
- *
- * Where a round begins the launches alone do not say. If whole rounds were recorded, they begin where the
- * repetition does; else where the longest time, in the median of all rounds, went by with no launch and no
- * operation of the graph going on.
+ * The steps of a run, as the model has them: those that the program marked; or calls of the function that a process
+ * calls most often; or else, process by process, those that were inferred from what it launches.
  */
 #ifndef MR_ANALYSIS_STEPS_H
 #define MR_ANALYSIS_STEPS_H
 
-#include "analysis/period.h"
 #include "base/vector.h"
 #include "model/model.h"
 
@@ -33,14 +24,6 @@ struct mr_step {
 	int64_t start_ns;
 	int64_t duration_ns;
 	uint32_t function; /* string: it is a call of this; 0: marked or inferred */
-};
-
-/* What the launches of a process say. */
-struct mr_inference {
-	uint32_t process;
-	uint32_t launch_count;
-	struct mr_period period; /* in launches; length 0: no steps can be inferred */
-	uint32_t step_count;
 };
 
 struct mr_step_list {

@@ -6,10 +6,11 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/breakdown.h"
+#include <inttypes.h>
+
+#include "analysis/finding/breakdown.h"
 #include "analysis/steps.h"
 #include "base/error.h"
-#include "model/dataflow.h"
 
 enum {
 	NAMED = 3 /* so many functions are named */
@@ -219,29 +220,49 @@ static int add_inferences(const struct study *study)
 	return 0;
 }
 
+/* Launches of all processes, if each launches the same thing all the time; 0 otherwise. */
+static uint64_t count_uniform(const struct study *study)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < study->list->inferences.count; i++) {
+		if (!study->list->inferences.items[i].is_uniform)
+			return 0;
+		count += study->list->inferences.items[i].launch_count;
+	}
+	return count;
+}
+
 static int say_inference(const struct study *study)
 {
+	uint64_t uniform = count_uniform(study);
+
+	if (!is_inferred(study) && uniform)
+		return mr_finding_say(study->findings, study->finding, MR_SEVERITY_FINE,
+				      "The program marks no steps. Its %" PRIu64
+				      " launches are all alike, so they do not show where a step "
+				      "begins.",
+				      uniform);
 	if (!is_inferred(study))
 		return mr_finding_say(study->findings, study->finding, MR_SEVERITY_FINE,
-				      "The program marks no steps, and what it launches does not "
-				      "repeat itself: none can be inferred.");
+				      "The program marks no steps, and none can be inferred: its "
+				      "launches do not follow a repeating pattern.");
 	return mr_finding_say(study->findings, study->finding, MR_SEVERITY_NOTE,
-			      "The program marks no steps. These are inferred: it launches the "
-			      "same operations again and again.");
+			      "The program marks no steps. These are inferred from its launches, "
+			      "which follow a repeating pattern.");
 }
 
 /* A framework may mark steps only while a profiler of its own looks. */
 static int say_marked(const struct study *study)
 {
-	struct mr_calls_marked calls;
-	int result = mr_dataflow_count_calls(mr_model_whole(study->model), &calls);
+	const struct mr_calls_marked calls = mr_model_whole(study->model)->calls_marked;
 
-	if (result < 0 || calls.outside <= calls.count - calls.outside)
-		return result;
+	if (calls.outside <= calls.count - calls.outside)
+		return 0;
 	return mr_finding_say(
 		study->findings, study->finding, MR_SEVERITY_NOTE,
-		"The program marks some of its steps only: %u of %u calls of the function that "
-		"it calls most often lie outside of those.",
+		"The program marks only some of its steps: %u of %u calls of the function that "
+		"it calls most often lie outside them.",
 		calls.outside, calls.count);
 }
 
@@ -268,10 +289,11 @@ static int say_functions(const struct study *study)
 	}
 	if (!names)
 		return list->steps.count ? say_marked(study) : 0;
-	return mr_finding_say(study->findings, study->finding, MR_SEVERITY_NOTE,
-			      "The program marks no steps. These are calls of the function that a "
-			      "process calls most often: %s.",
-			      names);
+	return mr_finding_say(
+		study->findings, study->finding, MR_SEVERITY_NOTE,
+		"The program marks no steps. Each call of the function that a process "
+		"calls most often counts as one: %s.",
+		names);
 }
 
 static int tell(const struct study *study)
@@ -296,7 +318,7 @@ int mr_analyse_steps(const struct mr_model *model, struct mr_findings *findings)
 	int result = mr_step_list_make(model, model->part.processes, &list);
 
 	if (result == 0 && list.steps.count + list.inferences.count) {
-		study.finding = mr_findings_add(findings, "steps", "Steps");
+		study.finding = mr_finding_begin(findings, "steps");
 		result = study.finding ? tell(&study) : -ENOMEM;
 	}
 	mr_step_list_free(&list);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
 
-#include "analysis/breakdown.h"
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/breakdown.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 
 enum {
@@ -65,7 +65,7 @@ static bool has_only_blocked(const struct mr_system_calls *calls)
 static int analyse(const struct mr_model *model, struct mr_findings *findings)
 {
 	const struct mr_system_calls *calls = &model->system_calls;
-	struct mr_finding *finding = mr_findings_add(findings, "system_calls", "System calls");
+	struct mr_finding *finding = mr_finding_begin(findings, "system_calls");
 	mr_auto(free) const char **names = calloc(NUMBERS, sizeof *names);
 	mr_auto(free) int64_t *blocked_ns = calloc(NUMBERS, sizeof *blocked_ns);
 	mr_auto(free) uint32_t *identity = mr_make_identity(NUMBERS);

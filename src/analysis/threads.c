@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
 
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 
 enum {
@@ -236,7 +236,7 @@ int mr_analyse_threads(const struct mr_model *model, struct mr_findings *finding
 
 	if (model->states.table.count == 0)
 		return 0;
-	threads.finding = mr_findings_add(findings, "threads", "Threads: running and waiting");
+	threads.finding = mr_finding_begin(findings, "threads");
 	int result = threads.finding ? analyse(&threads) : -ENOMEM;
 	free(threads.times);
 	return result < 0 ? mr_fail_errno(-result, "analyse the threads") : 0;

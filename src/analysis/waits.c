@@ -5,8 +5,9 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/tally.h"
-#include "analysis/waiting.h"
+#include "analysis/cause/crowd.h"
+#include "analysis/cause/waiting.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 
 enum {
@@ -118,10 +119,11 @@ static int add_calls(const struct waits *waits)
 
 /* Who ran when an interrupt or a timer woke the thread has nothing to do with it. */
 struct waker_key {
-	uint32_t tid;    /* of a thread that woke; MR_NO_TID: not told */
+	uint32_t tid;    /* of a thread that woke; MR_NO_TID: not recorded */
 	uint32_t name;   /* string */
 	uint32_t source; /* string */
 	uint32_t context;
+	uint32_t crowd; /* of threads with that name; 0: none (crowd.h) */
 };
 
 /* What ends a wait may come after the window. */
@@ -143,6 +145,18 @@ static struct waker_key waker_of(const struct mr_model *model, uint32_t row)
 	return key;
 }
 
+static bool widen_waker(const void *context, void *key, uint32_t members)
+{
+	struct waker_key *waker = key;
+
+	(void)context;
+	if (!waker->name)
+		return false;
+	waker->tid = 0;
+	waker->crowd = mr_crowd_of_tasks(members);
+	return true;
+}
+
 static int name_waker(const struct mr_model *model, struct mr_findings *findings, const void *key,
 		      uint32_t row, union mr_value *cells)
 {
@@ -156,7 +170,13 @@ static int name_waker(const struct mr_model *model, struct mr_findings *findings
 	};
 	const struct waker_key *waker = key;
 
-	(void)findings, (void)row;
+	(void)row;
+	if (waker->crowd) {
+		cells[0].text = mr_crowd_text(model, &findings->region, waker->name, waker->crowd);
+		cells[1].text = "thread";
+		cells[2].number = MR_NO_VALUE;
+		return cells[0].text ? 0 : -ENOMEM;
+	}
 	if (waker->tid == MR_NO_TID) {
 		cells[0].text = "(not recorded)";
 		cells[1].text = "";
@@ -170,7 +190,7 @@ static int name_waker(const struct mr_model *model, struct mr_findings *findings
 	return 0;
 }
 
-static int add_wakers(const struct waits *waits)
+static int add_wakers(struct waits *waits)
 {
 	static const struct mr_finding_column columns[] = {
 		{"waker", "woken by", MR_UNIT_TEXT, 0},
@@ -181,6 +201,8 @@ static int add_wakers(const struct waits *waits)
 	static const struct mr_tally_look look = {"by_waker", "Blocked, by who ended it", columns,
 						  mr_countof(columns), name_waker};
 
+	if (mr_tally_merge(&waits->by_waker, sizeof(struct waker_key), widen_waker, NULL) < 0)
+		return -ENOMEM;
 	return mr_tally_show(&waits->by_waker, waits->model, waits->findings, waits->finding, &look,
 			     waits->blocked_ns);
 }
@@ -214,15 +236,14 @@ static int analyse(struct waits *waits)
 		return -ENOMEM;
 	if (waits->blocked_ns == 0)
 		return 0;
-	waits->finding =
-		mr_findings_add(waits->findings, "waits", "Waits: what threads blocked on");
+	waits->finding = mr_finding_begin(waits->findings, "waits");
 	if (!waits->finding)
 		return -ENOMEM;
 	if (mr_model_whole(waits->model)->wakeups.table.count == 0)
 		return mr_finding_say(
 			waits->findings, waits->finding, MR_SEVERITY_NOTE,
-			"Only that threads were blocked is known, not what for nor who ended it; a "
-			"wait lasts until the thread runs again.");
+			"The trace shows that threads were blocked, but neither what they waited "
+			"for nor who ended the wait. A wait lasts until the thread runs again.");
 	return add_kinds(waits) < 0 || add_calls(waits) < 0 ? -ENOMEM : add_wakers(waits);
 }
 

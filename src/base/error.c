@@ -15,7 +15,7 @@ static void start_chain(const char *format, va_list arguments)
 	vsnprintf(chain, sizeof chain, format, arguments);
 }
 
-/* Adds ": cause" to the chain; what does not fit is cut off. */
+/* Adds ": cause" to the chain, truncated to what fits. */
 static void add_cause(const char *cause)
 {
 	const char *const parts[] = {": ", cause};

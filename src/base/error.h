@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Errors. Functions return 0 or a negative errno; what happened is kept as a chain of causes, one
+ * Errors. Functions return 0 or a negative errno. A chain of causes says what happened, one
  * chain per thread, innermost first:
  *
  *     mr_fail(EINVAL, "content size %u exceeds packet size %u", ...)      innermost, starts a chain

@@ -89,7 +89,7 @@ static char *copy_columns(char *to, const char *text, size_t first, size_t end)
 	return to;
 }
 
-/* Of what is kept of a longer text, one part in `parts` is its beginning. */
+/* Shortens a text in the middle: one part in `parts` of what it keeps is the text's beginning. */
 static void fit(char *to, const char *text, size_t width, size_t parts)
 {
 	size_t whole = mr_text_width(text);

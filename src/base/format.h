@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers and texts for people: 12.3 ms, 1.50 MiB, 1,234,567. Three digits are enough to read;
+ * Formats numbers and texts for people: 12.3 ms, 1.50 MiB, 1,234,567. Three digits are enough to read;
  * exact values are in the JSON.
  */
 #ifndef MR_BASE_FORMAT_H
@@ -18,18 +18,18 @@ void mr_format_ns(char *to, int64_t ns, bool utf8);
 void mr_format_bytes(char *to, int64_t bytes);
 void mr_format_count(char *to, int64_t count);
 
-/* "12.3%" of the whole; "" where there is no whole. */
+/* "12.3%" of the whole; "" if the whole is 0. */
 void mr_format_percent(char *to, int64_t part, int64_t whole);
 
-/* Columns that a text takes: code points, and one for each control character or byte that is no UTF-8
+/* Columns that a text takes: code points, and one for each control character or byte that is not UTF-8
  * (shown as ?). */
 size_t mr_text_width(const char *text);
 
-/* Copies a text of at most `width` columns: longer ones lose their middle, what cannot
- * be shown becomes ?. `to` has room for 4 * width + 4 bytes. */
+/* Copies a text, shortened in the middle to `width` columns; ? replaces what cannot be shown. `to`
+ * has room for 4 * width + 4 bytes. */
 void mr_text_fit(char *to, const char *text, size_t width);
 
-/* The same of a path, whose end says more than its beginning: three quarters of what is kept. */
+/* The same for a path, whose end says more than its beginning: it gets three quarters of the width. */
 void mr_path_fit(char *to, const char *text, size_t width);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A binary heap of (key, index) pairs: how lists that are in order each by itself are read as one. Each list has a
- * pair for its next member, and the pair in front is the smallest, of equal keys that of the smallest index.
+ * A binary heap of (key, index) pairs, for merging sorted lists. Each list has a pair for its next member. The first
+ * pair is the smallest; among equal keys it is the one with the smallest index.
  *
  *     mr_heap_make(items, count);
  *     while (count > 0) {
@@ -10,7 +10,7 @@
  *             mr_heap_sink(items, count, 0);
  *     }
  *
- * The room is the caller's, and holds one pair at least.
+ * The caller provides the memory, with room for at least one pair.
  */
 #ifndef MR_BASE_HEAP_H
 #define MR_BASE_HEAP_H
@@ -28,7 +28,7 @@ static inline bool mr_heap_is_before(struct mr_heap_item a, struct mr_heap_item 
 	return a.key < b.key || (a.key == b.key && a.index < b.index);
 }
 
-/* Moves one down until neither of the two below it comes before it: the only one that may be out of place. */
+/* Moves an item down until neither of the two below it is smaller. All other items must be in order. */
 static inline void mr_heap_sink(struct mr_heap_item *items, uint32_t count, uint32_t position)
 {
 	struct mr_heap_item sinking = items[position];
@@ -48,7 +48,7 @@ static inline void mr_heap_sink(struct mr_heap_item *items, uint32_t count, uint
 	items[position] = sinking;
 }
 
-/* Brings items of any order into that of a heap. */
+/* Turns items in any order into a heap. */
 static inline void mr_heap_make(struct mr_heap_item *items, uint32_t count)
 {
 	for (uint32_t position = count / 2; position-- > 0;)

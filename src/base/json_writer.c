@@ -68,7 +68,7 @@ static void write_quoted(FILE *file, const char *value)
 	fputc('"', file);
 }
 
-/* What comes before any value: the comma after the one before it, the line, the key. */
+/* Prints what precedes a value: the comma after the previous one, the line break, the key. */
 static void begin_value(struct mr_json *json, const char *key)
 {
 	bool in_object = json->depth > 0 && json->is_object & level_bit(json);
@@ -175,7 +175,7 @@ void mr_json_uint(struct mr_json *json, const char *key, uint64_t value)
 	end_value(json);
 }
 
-/* With 15 digits, as people write numbers, where these are enough to read the same number back. */
+/* Prints 15 digits, as people write numbers, if they suffice to read the same number back. */
 void mr_json_real(struct mr_json *json, const char *key, double value)
 {
 	char text[32];

@@ -38,7 +38,7 @@
 /* mr_auto(close_fd) calls mr_cleanup_close_fd(&variable) when the variable leaves its scope. */
 #define mr_auto(how) __attribute__((cleanup(mr_cleanup_##how)))
 
-/* Reads a variable and leaves zero behind, so that its clean-up does nothing. */
+/* Returns the variable's value and sets it to zero, so that its clean-up does nothing. */
 #define mr_take(variable)                                 \
 	({                                                \
 		__typeof__(variable) taken_ = (variable); \

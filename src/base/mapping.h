@@ -2,9 +2,9 @@
  *
  * A file, mapped read-only.
  *
- * The size is taken once, when the file is mapped: what is appended later is not seen, and deleting
- * the file does no harm. A file must not be made shorter while it is mapped: the kernel answers an
- * access to what was cut off with SIGBUS.
+ * The size is fixed when the file is mapped: later additions are not visible, and deleting the file
+ * does no harm. The file must not be truncated while it is mapped: the kernel answers an access to
+ * the missing part with SIGBUS.
  */
 #ifndef MR_BASE_MAPPING_H
 #define MR_BASE_MAPPING_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory for large arrays. The first touch of each page costs a fault; huge pages make them five hundred
+ * Memory for large arrays. The first access to each page costs a fault; huge pages make faults five hundred
  * times fewer.
  */
 #ifndef MR_BASE_PAGES_H
@@ -14,8 +14,8 @@ enum {
 	MR_HUGE_PAGE = 2 << 20
 };
 
-/* As malloc() does, but in huge pages as far as whole ones fit, if the kernel has them. realloc() has to copy
- * such memory to make it larger. */
+/* Like malloc(), but uses huge pages for every whole huge page that fits, if the kernel has them. realloc() must
+ * copy such memory to enlarge it. */
 static inline void *mr_allocate_large(size_t bytes)
 {
 	if (bytes < MR_HUGE_PAGE)

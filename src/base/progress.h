@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the program is at, for whoever shows it to a waiting person: one for the whole process.
+ * The progress of the current work, for display to the user. There is one for the whole process.
  *
  *     mr_progress_begin("reading events", bytes);
  *     … mr_progress_advance(packet_bytes);           a few calls per packet, no more: they are atomic
  *
- * Whoever works tells; any thread may look. A look between two words of a change may mix them: it is for
- * people's eyes alone.
+ * The working thread updates it; any thread may read it. A reader may see one field before and another after
+ * an update: it is for display only.
  */
 #ifndef MR_BASE_PROGRESS_H
 #define MR_BASE_PROGRESS_H
@@ -16,7 +16,7 @@
 struct mr_progress {
 	const char *what; /* static; "" before anything began */
 	uint64_t done;    /* at most `total` */
-	uint64_t total;   /* 0: how much there is to do is not known */
+	uint64_t total;   /* 0: not known */
 };
 
 /* `what` is static. */

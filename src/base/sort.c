@@ -10,8 +10,8 @@ enum {
 	VALUES = 256,
 };
 
-/* Insertion: the fastest where items are few or nearly in order, as nested intervals are. Gives up,
- * leaving equal keys in their order, when it has moved items more than `patience` times. */
+/* Insertion sort: the fastest way for few items, or for items nearly in order, as nested intervals
+ * are. Gives up after `patience` moves, with equal keys still in their order. */
 static bool sort_by_insertion(struct mr_sort_item *items, size_t count, size_t patience)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -33,7 +33,7 @@ static unsigned digit_of(uint64_t key, unsigned digit)
 	return (unsigned)(key >> (8 * digit)) & (VALUES - 1);
 }
 
-/* One pass of a radix sort: where each value of the digit begins, then every item to its place. */
+/* One pass of a radix sort: finds where each value of the digit begins, then moves every item there. */
 static void distribute(const struct mr_sort_item *from, struct mr_sort_item *to, size_t count,
 		       const size_t *counts, unsigned digit)
 {

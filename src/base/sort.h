@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stable sorting of (key, index) pairs by key: how rows are put in order and percentiles are found.
- * Linear in the number of pairs; pairs that are in order already cost one look. And finding in what is sorted.
+ * Stable sorting of (key, index) pairs by key, used to order rows and to find percentiles. The time is linear in
+ * the number of pairs; pairs already in order cost one pass. Also searching in sorted arrays.
  */
 #ifndef MR_BASE_SORT_H
 #define MR_BASE_SORT_H
@@ -14,7 +14,7 @@ struct mr_sort_item {
 	uint32_t index;
 };
 
-/* Signed times as keys that sort the same way. */
+/* Turns a signed time into a key that sorts the same way. */
 static inline uint64_t mr_sort_key(int64_t value)
 {
 	return (uint64_t)value ^ UINT64_C(1) << 63;
@@ -23,7 +23,7 @@ static inline uint64_t mr_sort_key(int64_t value)
 /* `scratch` has room for `count` items. */
 void mr_sort(struct mr_sort_item *items, struct mr_sort_item *scratch, size_t count);
 
-/* The first place in [low, high) whose value is larger, or high. The values there are in order. */
+/* The first index in [low, high) whose value is larger, or high. The values there are in order. */
 static inline uint32_t mr_find_larger(const int64_t *values, uint32_t low, uint32_t high,
 				      int64_t value)
 {

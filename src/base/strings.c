@@ -28,7 +28,7 @@ static bool is_same(const struct mr_strings *strings, uint32_t number, const voi
 	       (count == 0 || memcmp(strings->texts.items[number], bytes, count) == 0);
 }
 
-/* The slot that holds these bytes, or the free one where they belong. */
+/* The slot that holds these bytes, or the free slot where they belong. */
 static uint32_t *find_slot(const struct mr_strings *strings, const void *bytes, size_t count)
 {
 	uint32_t mask = strings->slot_count - 1;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * String table: bytes → a small number, and back. Equal bytes have equal numbers, so texts are
- * compared and grouped as integers; numbers are given in the order of first appearance, from 0.
+ * compared and grouped as integers. Numbers are assigned in the order of first appearance, from 0.
  *
  * The table of a model holds the empty text as number 0, which therefore means "no text". A table
  * may also hold fixed-size keys instead of texts (the bytes need not be text).
  *
- * A zeroed table is empty and valid. Texts stay where they are until the table is freed. Any number
- * of threads may read; interning is for one.
+ * A zeroed table is empty and valid. Texts never move until the table is freed. Any number
+ * of threads may read it; only one may intern.
  */
 #ifndef MR_BASE_STRINGS_H
 #define MR_BASE_STRINGS_H
@@ -27,11 +27,11 @@ struct mr_strings {
 	struct mr_region region;
 };
 
-/* The number of these bytes, new or not; 0 on success or -ENOMEM. */
+/* Finds or assigns the number of these bytes; 0 on success or -ENOMEM. */
 int mr_strings_intern(struct mr_strings *strings, const void *bytes, size_t count,
 		      uint32_t *ret_number);
 
-/* False when these bytes are not in the table. */
+/* False if these bytes are not in the table. */
 bool mr_strings_find(const struct mr_strings *strings, const void *bytes, size_t count,
 		     uint32_t *ret_number);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Texts of a trace may hold any bytes; what is shown of them must be UTF-8.
+ * Texts of a trace may hold any bytes; only UTF-8 may be shown.
  */
 #ifndef MR_BASE_UTF8_H
 #define MR_BASE_UTF8_H
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Length of the UTF-8 sequence at `text`, or 0 when there is none: over-long forms, surrogates and
- * numbers above U+10FFFF are refused. Stops at the terminating NUL. */
+/* Length of the UTF-8 sequence at `text`, or 0 if there is none: over-long forms, surrogates and
+ * numbers above U+10FFFF are invalid. Stops at the terminating NUL. */
 size_t mr_utf8_length(const char *text);
 
-/* Bytes of the character at `text`, at least 1; *ret_shown tells whether a terminal may get it as it is.
- * Control characters (C1 ones too: they begin sequences as escape does) and what is no UTF-8 may not. */
+/* Bytes of the character at `text`, at least 1; *ret_shown says whether it may be printed on a terminal as it
+ * is. Control characters (also C1, which begin escape sequences too) and invalid UTF-8 may not. */
 size_t mr_utf8_character(const char *text, bool *ret_shown);
 
 #endif

@@ -8,8 +8,9 @@
 
 enum {
 	PPB = 1000000000,
-	ASSUMED_WANDER_PPB = 10000, /* a rate that cannot be measured stays within this */
-	BATCH_NS = 1000000,         /* samples this close are attempts at the same knot */
+	ASSUMED_WANDER_PPB =
+		10000, /* a rate that cannot be measured is assumed to vary at most this much */
+	BATCH_NS = 1000000, /* samples this close are attempts at the same knot */
 };
 
 static int64_t clamp(__int128 value)
@@ -19,7 +20,7 @@ static int64_t clamp(__int128 value)
 					  : (int64_t)value;
 }
 
-/* value * numerator / denominator, rounded down; the 64-bit division is the rule and much faster.
+/* value * numerator / denominator, rounded down. The 64-bit division is the usual case and much faster.
  */
 static unsigned __int128 scale(uint64_t value, uint64_t numerator, uint64_t denominator)
 {
@@ -131,7 +132,7 @@ uint64_t mr_clock_bound_ns(const struct mr_clock_map *map, uint64_t ticks)
 	return add_bounds(edge->bound_ns, scale_up(distance_ns, rate->growth_ppb, PPB));
 }
 
-/* Where both sides of a gap allow the same, it can hide most. */
+/* A gap can hide most where the bounds from both sides are equal. */
 static uint64_t peak_of_gap(const struct mr_clock_knot *from)
 {
 	uint64_t length = from[1].ticks - from->ticks;
@@ -164,7 +165,7 @@ static int compare_knots(const void *left, const void *right)
 			      : (a->ticks > b->ticks) - (a->ticks < b->ticks);
 }
 
-/* Of each batch the narrowest; then what would make the map decrease is left out. */
+/* Keeps the narrowest sample of each batch, then removes samples that would make the map decrease. */
 static void choose_knots(struct mr_clock_map *map)
 {
 	struct mr_clock_knot *knots = map->knots;
@@ -188,7 +189,7 @@ static void choose_knots(struct mr_clock_map *map)
 	map->knot_count = kept;
 }
 
-/* What a change of rate in the gap from `middle` to `far` does to `far`, as seen from the knot
+/* How far a change of rate in the gap from `middle` to `far` moves `far`, as seen from the knot
  * `near` on the other side of `middle`. */
 static uint64_t measure_change(const struct mr_clock_knot *near, const struct mr_clock_knot *middle,
 			       const struct mr_clock_knot *far)
@@ -235,7 +236,7 @@ static struct mr_clock_rate rate_of_gap(const struct mr_clock_knot *from)
 	};
 }
 
-/* Rates outside the knots: of the outermost gaps, or the nominal one. False if there is none. */
+/* Rates outside the knots: those of the outermost gaps, or the nominal rate. False if there is none. */
 static bool set_rates(struct mr_clock_map *map, uint64_t nominal_frequency)
 {
 	if (map->knot_count >= 2) {

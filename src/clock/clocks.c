@@ -51,7 +51,7 @@ int64_t mr_clocks_epoch_ns(const struct mr_clocks *clocks)
 {
 	__int128 epoch_ns = linear_ns(&clocks->metadata.monotonic, 0);
 
-	/* So far that every time of the trace can be added to it. */
+	/* Clamped so that every time of the trace can be added to it. */
 	return epoch_ns > MAX_EPOCH_NS    ? MAX_EPOCH_NS
 	       : epoch_ns < -MAX_EPOCH_NS ? -MAX_EPOCH_NS
 					  : (int64_t)epoch_ns;
@@ -74,7 +74,7 @@ uint64_t mr_clocks_linear_error_ns(const struct mr_clocks *clocks, uint64_t firs
 
 	if (bound == MR_CLOCK_BOUND_UNKNOWN)
 		return MR_CLOCK_BOUND_UNKNOWN;
-	/* Both are linear between knots, so they are farthest apart at one. */
+	/* Both are linear between knots, so their distance is largest at a knot. */
 	for (uint32_t i = 0; i < user->knot_count; i++)
 		if (user->knots[i].ticks > first && user->knots[i].ticks < last)
 			largest = mr_max(largest, linear_distance(clocks, user->knots[i].ticks));
@@ -103,7 +103,7 @@ static int gather_user_knots(const struct mr_clocks *clocks, const struct mr_clo
 			.ns = (int64_t)sample->value,
 			.bound_ns = (uint64_t)mr_ticks_to_ns(width - width / 2, NS_PER_SECOND,
 							     frequency ? frequency : 1) +
-				    2, /* 2: rounding, and a rate that is nearly the nominal one */
+				    2, /* 2: rounding, and a rate close to the nominal one */
 		};
 		if (mr_vec_push(knots, knot) < 0)
 			return -ENOMEM;
@@ -151,7 +151,7 @@ static int gather_knots(struct mr_clocks *clocks, const struct mr_clock_sample *
 		struct mr_clock_knot knot = {
 			.ticks = sample->value,
 			.ns = before_ns + (int64_t)(width_ns / 2),
-			/* A reference of unknown bound gives a map of unknown bound. */
+			/* A reference with an unknown bound gives a map with an unknown bound. */
 			.bound_ns =
 				bound == MR_CLOCK_BOUND_UNKNOWN ? bound : width_ns / 2 + bound + 1,
 		};
@@ -180,7 +180,7 @@ static int build_other(struct mr_clocks *clocks, struct mr_clock_map *map,
 	return 0;
 }
 
-/* The system's clocks tick in nanoseconds, whether anyone says so or not. */
+/* The operating system's clocks tick in nanoseconds, even if the trace does not say so. */
 static uint64_t frequency_of(uint32_t clock, const struct mr_clock_definition *definitions,
 			     uint32_t count)
 {
@@ -222,7 +222,7 @@ static struct mr_clock_map *find_any(const struct mr_clocks *clocks, uint32_t cl
 	return bsearch(&key, clocks->maps, clocks->map_count, sizeof key, compare_maps);
 }
 
-/* Maps the clocks beyond user and monotonic, in ascending order of their numbers. */
+/* Maps the clocks other than user and monotonic, in ascending order of their numbers. */
 static int build_others(struct mr_clocks *clocks, const struct mr_clock_definition *definitions,
 			uint32_t definition_count, const struct mr_clock_sample *samples,
 			uint32_t sample_count)

@@ -9,9 +9,9 @@
  *     realtime, boottime, monotonic_raw, device clocks ── samples against any clock above or with
  *                                                         a lower number
  *
- * A clock is named by a number: enum mr_trace_clock for those of the system, and for device clocks
- * what the caller chooses from MR_CLOCK_FIRST_DEVICE on (ids in a trace mean something in one process
- * only).
+ * Clocks are identified by numbers: enum mr_trace_clock for those of the operating system. For device
+ * clocks the caller chooses numbers from MR_CLOCK_FIRST_DEVICE on (ids in a trace are valid only in one
+ * process).
  */
 #ifndef MR_CLOCK_CLOCKS_H
 #define MR_CLOCK_CLOCKS_H
@@ -44,16 +44,16 @@ struct mr_clocks {
 	const struct mr_clock_map *user;
 	const struct mr_clock_map *monotonic;
 	uint64_t
-		unusable_samples; /* end before they begin, or against a clock that is not mapped */
+		unusable_samples; /* end before they begin, or refer to a clock that is not mapped */
 };
 
-/* Sorts the samples and definitions it is given; keeps neither. */
+/* Sorts the given samples and definitions; keeps neither. */
 int mr_clocks_build(const struct mr_metadata *metadata, struct mr_clock_definition *definitions,
 		    uint32_t definition_count, struct mr_clock_sample *samples,
 		    uint32_t sample_count, struct mr_clocks **ret_clocks);
 void mr_clocks_free(struct mr_clocks *clocks);
 
-/* NULL when that clock cannot be mapped. */
+/* NULL if that clock cannot be mapped. */
 const struct mr_clock_map *mr_clocks_find(const struct mr_clocks *clocks, uint32_t clock);
 
 static inline const struct mr_clock_map *mr_clocks_of_stream(const struct mr_clocks *clocks,
@@ -66,12 +66,12 @@ static inline const struct mr_clock_map *mr_clocks_of_stream(const struct mr_clo
 int64_t mr_clocks_stream_to_ns(const void *clocks, enum mr_stream_class stream_class,
 			       uint64_t ticks);
 
-/* Nanoseconds since the Unix epoch at trace time 0, as the metadata says. */
+/* Nanoseconds since the Unix epoch at trace time 0, according to the metadata. */
 int64_t mr_clocks_epoch_ns(const struct mr_clocks *clocks);
 
-/* CTF readers know only the metadata's straight line for the user clock. How far its nanoseconds
- * may be from the truth for ticks from `first` to `last`: the largest distance from our map, plus
- * that map's bound. */
+/* CTF readers know only the linear map of the user clock in the metadata. This is the error bound of
+ * that map for ticks from `first` to `last`: the largest distance from our map, plus our map's
+ * bound. */
 uint64_t mr_clocks_linear_error_ns(const struct mr_clocks *clocks, uint64_t first, uint64_t last);
 
 /* "tsc", "monotonic", ... of the system's clocks; NULL for others. */

@@ -16,7 +16,7 @@ static bool is_set(const char *variable)
 	return value && *value;
 }
 
-/* As any program starts: nothing blocked or ignored, in a session of its own. */
+/* Gives the browser a normal start: no signal blocked or ignored, and its own session. */
 static void prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files)
 {
 	sigset_t all, none;
@@ -43,7 +43,7 @@ int mr_browser_open(const char *url)
 	pid_t pid;
 
 	if (!is_set("BROWSER") && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY"))
-		return mr_fail(ENODEV, "there is no display here");
+		return mr_fail(ENODEV, "there is no display");
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for it */
 	prepare(&attributes, &files);
 	int error = posix_spawnp(&pid, program, &files, &attributes, arguments, environ);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What can be traced on this machine: one probe per capability, each saying what it found, why that
- * is not enough, and the command that fixes it.
+ * What can be traced on this machine. There is one probe per capability. It reports what it found, why
+ * that is not enough, and the command that fixes it.
  */
 #ifndef MR_CMD_CAPABILITY_H
 #define MR_CMD_CAPABILITY_H
 
-#include <stdint.h>
-
 enum mr_capability_state {
 	MR_CAPABILITY_OK,
-	MR_CAPABILITY_DEGRADED, /* works, but slower, smaller or less exact */
+	MR_CAPABILITY_DEGRADED, /* works, but slower, with less room or less exactly */
 	MR_CAPABILITY_MISSING,
 };
 
@@ -26,9 +24,9 @@ struct mr_capability {
 /* "ok", "degraded", "missing" */
 const char *mr_capability_state_name(enum mr_capability_state state);
 
-uint32_t mr_capability_count(void);
+typedef void mr_capability_visitor(const struct mr_capability *capability, void *data);
 
-/* Probes the `index`th one; may start short-lived programs. */
-struct mr_capability mr_capability_probe(uint32_t index);
+/* Probes one after the other, by level; may start short-lived programs. */
+void mr_capability_visit(mr_capability_visitor *visit, void *data);
 
 #endif

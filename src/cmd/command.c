@@ -39,7 +39,7 @@ void mr_command_print_help(const struct mr_command *command, FILE *file)
 		fprintf(file, "  %s\n      %s\n", example->command, example->purpose);
 }
 
-/* Number of letters to insert, delete or change; words longer than the row count as far. */
+/* Number of letters to insert, delete or change; words longer than the row count as far away. */
 static int edit_distance(const char *a, const char *b)
 {
 	enum {
@@ -64,11 +64,11 @@ static int edit_distance(const char *a, const char *b)
 	return row[length];
 }
 
-/* NULL when none is near. */
+/* NULL if none is similar. */
 static const char *find_nearest(const char *word)
 {
 	const char *nearest = NULL;
-	int distance = 3; /* further than two letters is a guess */
+	int distance = 3; /* a difference of more than two letters would be a guess */
 	for (int i = 0; mr_commands[i]; i++) {
 		int d = edit_distance(word, mr_commands[i]->name);
 		if (d < distance) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A command of the program: what it is called, how it is used, and the function that runs it.
+ * A command of the program: its name, its usage, and the function that runs it.
  *
- * main.c holds the table of all commands. It parses the options into their targets, refuses a wrong
+ * main.c holds the table of all commands. It parses the options into their targets, rejects a wrong
  * number of operands, answers --help, and only then calls run() with the operands. run() returns
  *     0 or more   the exit status
  *     -errno      failure: main.c prints the chain of causes once, as "millrace: what: why"
@@ -30,10 +30,10 @@ struct mr_example {
 struct mr_command {
 	const char *name;
 	const char *summary;               /* one line, small first letter, no full stop */
-	const char *operands;              /* as shown in the usage line: "[TRACE]"; NULL: none */
+	const char *operands;              /* for the usage line: "[TRACE]"; NULL: none */
 	const char *description;           /* paragraphs, separated by an empty line */
-	const struct mr_option *options;   /* ended by a zeroed one; NULL: none */
-	const struct mr_example *examples; /* ended by a zeroed one */
+	const struct mr_option *options;   /* terminated by a zeroed one; NULL: none */
+	const struct mr_example *examples; /* terminated by a zeroed one */
 	int (*run)(int count, char **operands);
 	enum mr_options_order options_order;
 	int operands_min;
@@ -41,20 +41,20 @@ struct mr_command {
 	int failure_status; /* exit status of a failure; 0: MR_EXIT_FAILURE */
 };
 
-/* All commands in the order of the help, ended by NULL. */
+/* All commands in the order of the help, terminated by NULL. */
 extern const struct mr_command *const mr_commands[];
 
-/* NULL when there is none of that name. */
+/* NULL if there is no command of that name. */
 const struct mr_command *mr_command_find(const char *name);
 
-/* Prints "millrace COMMAND: ..." and a hint at --help on stderr; returns MR_EXIT_USAGE. For run()s
+/* Prints "millrace COMMAND: ..." and a hint at --help on stderr; returns MR_EXIT_USAGE. For run() functions
  * that find their options or operands contradictory. */
 int mr_command_misused(const struct mr_command *command, const char *format, ...)
 	mr_printf_format(2, 3);
 
 void mr_command_print_help(const struct mr_command *command, FILE *file);
 
-/* Prints that there is no such command, and the nearest there is; returns MR_EXIT_USAGE. */
+/* Prints that there is no such command, and the most similar one; returns MR_EXIT_USAGE. */
 int mr_command_refuse(const char *name);
 
 extern const struct mr_command mr_command_doctor;

@@ -48,40 +48,48 @@ static void print_text(const struct mr_capability *capability)
 		       capability->remedy);
 }
 
+struct printing {
+	struct mr_json json;
+	const char *level; /* of the last one */
+	bool recording_works;
+};
+
+static void print(const struct mr_capability *capability, void *data)
+{
+	struct printing *printing = data;
+	if (strcmp(capability->level, "core") == 0)
+		printing->recording_works &= capability->state != MR_CAPABILITY_MISSING;
+	if (given.json) {
+		print_json(capability, &printing->json);
+		return;
+	}
+	if (strcmp(printing->level, capability->level) != 0)
+		printf("%s%s\n", *printing->level ? "\n" : "", capability->level);
+	printing->level = capability->level;
+	print_text(capability);
+}
+
 static int run(int count, char **operands)
 {
 	(void)count;
 	(void)operands;
-	bool recording_works = true;
-	const char *level = "";
-	struct mr_json json;
-	mr_json_start(&json, stdout, MR_JSON_INDENTED);
+	struct printing printing = {.level = "", .recording_works = true};
+	mr_json_start(&printing.json, stdout, MR_JSON_INDENTED);
 	if (given.json) {
-		mr_json_begin_object(&json, NULL);
-		mr_json_begin_array(&json, "capabilities");
+		mr_json_begin_object(&printing.json, NULL);
+		mr_json_begin_array(&printing.json, "capabilities");
 	}
-	for (uint32_t i = 0; i < mr_capability_count(); i++) {
-		struct mr_capability capability = mr_capability_probe(i);
-		if (strcmp(capability.level, "core") == 0)
-			recording_works &= capability.state != MR_CAPABILITY_MISSING;
-		if (given.json) {
-			print_json(&capability, &json);
-			continue;
-		}
-		if (strcmp(level, capability.level) != 0)
-			printf("%s%s\n", *level ? "\n" : "", capability.level);
-		level = capability.level;
-		print_text(&capability);
-	}
+	mr_capability_visit(print, &printing);
 	if (given.json) {
-		mr_json_end_array(&json);
-		mr_json_bool(&json, "recording_works", recording_works);
-		mr_json_end_object(&json);
+		mr_json_end_array(&printing.json);
+		mr_json_bool(&printing.json, "recording_works", printing.recording_works);
+		mr_json_end_object(&printing.json);
 	} else {
-		printf("\n%s\n", recording_works ? "Recording works."
-						 : "Recording does not work: see the first list.");
+		printf("\n%s\n", printing.recording_works
+					 ? "Recording works."
+					 : "Recording does not work: see the first list.");
 	}
-	return recording_works ? 0 : MR_EXIT_FAILURE;
+	return printing.recording_works ? 0 : MR_EXIT_FAILURE;
 }
 
 const struct mr_command mr_command_doctor = {

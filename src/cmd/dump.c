@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace dump: the events of all streams in order of time.
+ * millrace dump: prints the events of all streams in chronological order.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,14 +30,14 @@ static const char *const levels[] = {"core", "dataflow", "runtime", "kernel", NU
 
 static const struct mr_option options[] = {
 	MR_FLAG(0, "json", &given.json, "print JSON, one event per line"),
-	MR_CHOICE(0, "level", &given.level, levels, "LEVEL", "only events of this level"),
+	MR_CHOICE(0, "level", &given.level, levels, "LEVEL", "print only events of this level"),
 	MR_INTEGER(0, "limit", &given.limit, "N", "stop after N events"),
 	{0},
 };
 
 static const struct mr_example examples[] = {
 	{"millrace dump --limit 20", "the first events of the newest trace"},
-	{"millrace dump --json --level dataflow", "for programs"},
+	{"millrace dump --json --level dataflow", "events of one level as JSON lines"},
 	{0},
 };
 
@@ -45,7 +45,7 @@ static const struct mr_example examples[] = {
 
 struct field {
 	const struct mr_field_desc *desc;
-	uint64_t bits; /* as it stands in the packet, zero-extended */
+	uint64_t bits; /* the value in the packet, zero-extended */
 };
 
 static struct field read_field(const struct mr_field_desc *desc, const uint8_t *at)
@@ -66,7 +66,7 @@ static const char *enum_name(const struct field *field)
 	return NULL;
 }
 
-/* An unfinished interval's `what` is what it would be in the event it would have become. */
+/* `what` of an unfinished interval means the same as in the event that its end would have written. */
 static enum mr_id_kind id_kind(const struct mr_event *event, const struct field *field)
 {
 	if (event->desc->id != MR_EVENT_interval_unfinished ||
@@ -78,7 +78,7 @@ static enum mr_id_kind id_kind(const struct mr_event *event, const struct field 
 						      : MR_ID_none;
 }
 
-/* Of the kernel level's numbers: the name of a system call, or of the thread at that time. */
+/* For numbers of the kernel level: the name of a system call, or of the thread at that time. */
 static uint32_t kernel_name(const struct mr_survey *survey, const struct mr_event *event,
 			    const struct field *field)
 {
@@ -90,14 +90,14 @@ static uint32_t kernel_name(const struct mr_survey *survey, const struct mr_even
 		return field->bits < definitions->system_calls.count
 			       ? definitions->system_calls.items[field->bits]
 			       : 0;
-	/* Not the one it has in a namespace of its own. */
+	/* Not the tid in the thread's own pid namespace. */
 	if (length < 3 || strcmp(field->desc->name + length - 3, "tid") != 0 ||
 	    strcmp(field->desc->name, "inner_tid") == 0)
 		return 0;
 	return mr_task_name_at(&survey->tasks, (uint32_t)field->bits, (int64_t)event->ticks);
 }
 
-/* The text that an id stands for; NULL if the field is no id or it is not defined. */
+/* The text that an id stands for; NULL if the field is not an id, or the id is not defined. */
 static const char *id_text(const struct mr_survey *survey, const struct mr_event *event,
 			   const struct field *field)
 {
@@ -322,8 +322,8 @@ static int print_events(const struct mr_survey *survey, struct mr_merge *merge)
 	return given.json ? mr_json_finish(&json) : 0;
 }
 
-/* On stderr, as standard output may be meant for a program. */
-static void tell_damage(const struct mr_survey *survey, struct mr_merge *merge)
+/* On stderr, because a program may read standard output. */
+static void report_damage(const struct mr_survey *survey, struct mr_merge *merge)
 {
 	uint64_t malformed = mr_merge_malformed_packets(merge);
 
@@ -335,8 +335,8 @@ static void tell_damage(const struct mr_survey *survey, struct mr_merge *merge)
 			survey->trace->damage_count == 1 ? "" : "s");
 	if (malformed)
 		fprintf(stderr,
-			"millrace: %" PRIu64 " packet%s given up at an event that cannot be: see "
-			"'millrace info'\n",
+			"millrace: %" PRIu64 " packet%s not read to the end because of an invalid "
+			"event: see 'millrace info'\n",
 			malformed, malformed == 1 ? " was" : "s were");
 	uint64_t unknown = mr_merge_unknown_events(merge);
 
@@ -357,7 +357,7 @@ static int dump(const struct mr_trace *trace)
 	result = mr_merge_start(trace, NULL, mr_clocks_stream_to_ns, survey->clocks, &merge);
 	if (result == 0) {
 		result = print_events(survey, merge);
-		tell_damage(survey, merge);
+		report_damage(survey, merge);
 		mr_merge_free(merge);
 	}
 	mr_survey_free(survey);
@@ -370,7 +370,7 @@ static int run(int count, char **operands)
 	struct mr_trace *trace;
 	int result = mr_trace_argument(count, operands, &path);
 
-	signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
+	signal(SIGPIPE, SIG_DFL); /* if the reader closes the pipe, end quietly */
 	if (result == 0)
 		result = mr_import_open(path, &trace);
 	if (result < 0)
@@ -382,16 +382,14 @@ static int run(int count, char **operands)
 
 const struct mr_command mr_command_dump = {
 	.name = "dump",
-	.summary = "print the events in order of time",
+	.summary = "print the events in chronological order",
 	.operands = "[TRACE]",
 	.description =
-		"Prints the events of all threads in order of time, one per line: seconds since "
-		"the "
-		"trace began, time since the line before, process and thread (or CPU), the event "
-		"and its fields. Ids are followed by what they stand for.\n\n"
-		"TRACE is a trace folder, or a trace of PyTorch's profiler or any other in the "
-		"Chrome "
-		"format; it defaults to the newest *.mill in the current folder.",
+		"Prints the events of all threads in chronological order, one per line: seconds "
+		"since the trace began, time since the previous line, process and thread (or CPU), "
+		"the event and its fields. The name that an id stands for follows it.\n\n"
+		"TRACE is a trace folder, or a file of PyTorch's profiler or another file in the "
+		"Chrome trace format. The default is the newest *.mill in the current folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

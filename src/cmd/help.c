@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace help: the list of commands, the help of one, and the lists that completion reads.
+ * millrace help: prints the list of commands, the help of one, or the lists that shell completion reads.
  */
 #include "cmd/command.h"
 #include "cmd/terminal.h"
@@ -13,12 +13,12 @@ static struct {
 
 static const struct mr_option options[] = {
 	MR_FLAG(0, "list-commands", &given.list_commands,
-		"print name and summary of every command, separated by a tab"),
+		"print the name and summary of every command, separated by a tab"),
 	MR_STRING(
 		0, "list-options", &given.list_options, "COMMAND",
 		"print the options of a command: name, letter, value and help, separated by tabs"),
 	MR_STRING(0, "list-examples", &given.list_examples, "COMMAND",
-		  "print the examples of a command, one on a line"),
+		  "print the examples of a command, one per line"),
 	{0},
 };
 
@@ -30,10 +30,12 @@ static const struct mr_example examples[] = {
 static void print_overview(FILE *file)
 {
 	fputs("Usage: millrace COMMAND [OPTION]... [OPERAND]...\n\n", file);
-	mr_print_wrapped(file,
-			 "Shows how data flows through a program, and what the CPUs and GPUs do "
-			 "meanwhile: traces an unmodified program, then says why it was slow.",
-			 0, 0);
+	mr_print_wrapped(
+		file,
+		"Finds out why a dataflow program is slow: traces the unmodified program, "
+		"its graph of operations, its threads, CPUs and GPUs, and reports where the "
+		"time went.",
+		0, 0);
 	fputs("\nCommands:\n", file);
 	for (int i = 0; mr_commands[i]; i++)
 		fprintf(file, "  %-10s %s\n", mr_commands[i]->name, mr_commands[i]->summary);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace info: what is in a trace, and whether it can be trusted.
+ * millrace info: prints what a trace contains, and whether it can be trusted.
  */
 #include "cmd/command.h"
 #include "cmd/present.h"
@@ -16,13 +16,14 @@ static const struct mr_option options[] = {
 
 static const struct mr_example examples[] = {
 	{"millrace info", "the newest trace in this folder"},
-	{"millrace info --json", "the same, for programs"},
+	{"millrace info --json", "the same as JSON"},
 	{0},
 };
 
 static int run(int count, char **operands)
 {
-	static mr_analysis *const analyses[] = {mr_analyse_health, mr_analyse_contents, NULL};
+	static mr_analysis *const analyses[] = {mr_analyse_health, mr_analyse_contents,
+						mr_analyse_notes, NULL};
 
 	return mr_present(count, operands,
 			  &(struct mr_presentation){.analyses = analyses, .json = given.json});
@@ -30,14 +31,13 @@ static int run(int count, char **operands)
 
 const struct mr_command mr_command_info = {
 	.name = "info",
-	.summary = "show what is in a trace, and its health",
+	.summary = "show what a trace contains, and its health",
 	.operands = "[TRACE]",
 	.description =
-		"Shows what ran, whether anything is missing from the trace or damaged, and what "
-		"is in it: events, processes, clocks and how exactly they are known.\n\n"
-		"TRACE is a trace folder, or a trace of PyTorch's profiler or any other in the "
-		"Chrome "
-		"format; it defaults to the newest *.mill in the current folder.",
+		"Shows what ran, whether anything in the trace is missing or damaged, and what it "
+		"contains: events, processes, and clocks with their error bounds.\n\n"
+		"TRACE is a trace folder, or a file of PyTorch's profiler or another file in the "
+		"Chrome trace format. The default is the newest *.mill in the current folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

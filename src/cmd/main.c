@@ -57,7 +57,7 @@ static int run_command(const struct mr_command *command, int count, char **argum
 
 int main(int argc, char **argv)
 {
-	setlocale(LC_CTYPE, ""); /* whether the terminal reads UTF-8; numbers stay as in "C" */
+	setlocale(LC_CTYPE, ""); /* does the terminal understand UTF-8? numbers stay as in "C" */
 	if (argc < 2) {
 		mr_command_help.run(0, NULL);
 		return MR_EXIT_USAGE;
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 		name = mr_command_version.name;
 	const struct mr_command *command = mr_command_find(name);
 	int status = command ? run_command(command, argc - 2, argv + 2) : mr_command_refuse(name);
-	/* A full disk shows only when the last of the output is written. */
+	/* A full disk may show only when the last output is flushed. */
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
 		fprintf(stderr, "millrace: standard output cannot be written: %s\n",
 			strerror(errno));

@@ -15,16 +15,16 @@ static bool is_special(const char *path)
 	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/* Readable for whom other new files are. */
+/* Gives the file the permissions of any new file. */
 static FILE *open_temporary(char *name)
 {
 	int fd = mkstemp(name);
 	mode_t mask = umask(0);
 
-	umask(mask); /* it can only be asked for by setting it */
+	umask(mask); /* umask() can only be read by setting it */
 	if (fd < 0)
 		return NULL;
-	fchmod(fd, 0666 & ~mask); /* file systems that know no such rights refuse */
+	fchmod(fd, 0666 & ~mask); /* fails on file systems without such permissions */
 	FILE *stream = fdopen(fd, "w");
 	if (!stream) {
 		close(fd);

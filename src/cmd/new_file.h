@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A file that a command writes, complete or not at all: it is written under another name beside its place, and takes
- * the place when all went well. "-" is stdout; what is no ordinary file, as /dev/null or a pipe, is written to as it is.
+ * A file that a command writes completely or not at all: it is written under a temporary name in the same folder, and
+ * renamed if everything succeeded. "-" is stdout. Anything but a regular file, such as /dev/null or a pipe, is written
+ * directly.
  *
  *     struct mr_new_file file;
  *     int result = mr_new_file_open(&file, path);
@@ -22,8 +23,8 @@ struct mr_new_file {
 /* 0, or a negative errno with a cause. */
 int mr_new_file_open(struct mr_new_file *file, const char *path);
 
-/* Puts the file in its place if `result`, of what has been written, is 0; else removes it. Returns `result`, or a
- * failure of its own with a cause. */
+/* Renames the file to its final name if `result`, the result of writing it, is 0; otherwise removes it. Returns
+ * `result`, or its own failure with a cause. */
 int mr_new_file_close(struct mr_new_file *file, int result);
 
 #endif

@@ -31,7 +31,7 @@ static const struct unit durations[] = {
 
 static const struct unit no_units[] = {{"", 1}, {NULL, 0}};
 
-/* Decimal digits, perhaps a fraction, then one of the suffixes: exact, no floating point. */
+/* Decimal digits, an optional fraction, then one of the suffixes. Exact: no floating point. */
 static int parse_number(const char *text, const struct unit *units, uint64_t *ret_value)
 {
 	unsigned __int128 digits = 0;
@@ -154,7 +154,7 @@ static int store_value(const struct mr_option *option, const char *value)
 {
 	int error = parse_value(option, value);
 	if (error == 0 && option->least && *option->target.number < option->least)
-		return mr_fail(ERANGE, "'%s' is too small: at least %" PRIu64 " %s", value,
+		return mr_fail(ERANGE, "'%s' is too small: the minimum is %" PRIu64 " %s", value,
 			       option->least, option->type == MR_OPTION_DURATION ? "ns" : "bytes");
 	return error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Options of a command, declared as a table: one declaration parses, prints the help, feeds shell
- * completion, and is compared with the manual page by a test.
+ * Options of a command, declared as a table. The same declaration drives parsing, the help text and
+ * shell completion, and a test compares it with the manual page.
  *
  *     static struct { bool json; const char *output; } given;
  *     static const struct mr_option options[] = {
@@ -10,10 +10,9 @@
  *             {0},
  *     };
  *
- * Options are written as GNU programs have them: --output=DIR, --output DIR, -o DIR, -oDIR, -jo
- * DIR;
- * "--" ends them. Names are not abbreviated, so that new options never break old scripts. Strings
- * point into argv. A failed parse leaves a cause for mr_error_text(); targets may then be half set.
+ * Options follow the GNU conventions: --output=DIR, --output DIR, -o DIR, -oDIR, -jo DIR; "--" ends
+ * them. Names cannot be abbreviated, so that new options never break old scripts. Strings point into
+ * argv. A failed parse leaves a cause for mr_error_text(); some targets may then be set.
  */
 #ifndef MR_CMD_OPTIONS_H
 #define MR_CMD_OPTIONS_H
@@ -44,9 +43,9 @@ struct mr_option {
 		uint32_t *set;    /* bit i: word i was given */
 	} target;
 	const char *argument;       /* name of the value in the help; NULL for flags */
-	const char *const *choices; /* words, ended by NULL */
+	const char *const *choices; /* words, terminated by NULL */
 	const char *help;
-	uint64_t least; /* of a number; 0: any */
+	uint64_t least; /* minimum of a number; 0: any */
 };
 
 /* clang-format off */
@@ -76,12 +75,12 @@ enum mr_options_order {
 };
 
 /* Parses argv[0 .. *count), which is followed by a NULL, and leaves only the operands there, again
- * followed by a NULL. Returns 0, -EINVAL or -ERANGE with a cause, or -ECANCELED when --help or -h
- * was met. */
+ * followed by a NULL. Returns 0, -EINVAL or -ERANGE with a cause, or -ECANCELED if --help or -h
+ * was given. */
 int mr_options_parse(const struct mr_option *options, enum mr_options_order order, int *count,
 		     char **argv);
 
-/* Two aligned columns of at most 80 characters. */
+/* Prints two aligned columns of at most 80 characters together. */
 void mr_options_print_help(const struct mr_option *options, FILE *file);
 
 /* For completion, one line each: --long <tab> -s or - <tab> VALUE, a|b|c or - <tab> help. */

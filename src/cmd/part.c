@@ -7,9 +7,10 @@
 #include "analysis/steps.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "cmd/progress_line.h"
 
 enum {
-	NAMED = 8 /* so many of what there is an error names */
+	NAMED = 8 /* an error lists at most this many alternatives */
 };
 
 /* ---- processes ------------------------------------------------------------------------------------ */
@@ -23,15 +24,60 @@ static const char *program_of(const struct mr_model *model, const struct mr_proc
 	return slash && slash[1] ? slash + 1 : program;
 }
 
-static bool is_meant(const struct mr_model *model, const struct mr_process *process,
+/* "python3.11" is called "python", too. */
+static bool is_version_of(const char *program, const char *text)
+{
+	size_t length = strlen(text);
+
+	return length && strncmp(program, text, length) == 0 &&
+	       program[length + strspn(program + length, "0123456789.-")] == '\0';
+}
+
+static bool has_name(const struct mr_model *model, const struct mr_process *process,
 		     const char *text)
+{
+	return process->number != MR_RECORDER_PROCESS &&
+	       (strcmp(text, mr_model_text(model, process->program)) == 0 ||
+		is_version_of(program_of(model, process), text));
+}
+
+static bool has_pid(const struct mr_process *process, const char *text)
 {
 	char pid[16];
 
 	snprintf(pid, sizeof pid, "%u", process->pid);
-	return process->number != MR_RECORDER_PROCESS &&
-	       (strcmp(text, pid) == 0 || strcmp(text, program_of(model, process)) == 0 ||
-		strcmp(text, mr_model_text(model, process->program)) == 0);
+	return process->number != MR_RECORDER_PROCESS && strcmp(text, pid) == 0;
+}
+
+static int64_t recorded_ns(const struct mr_process *process)
+{
+	return process->last_ns - process->first_ns;
+}
+
+/* The pid of the program that was recorded: of what began first. */
+static uint32_t main_pid(const struct mr_survey *survey)
+{
+	const struct mr_process *first = NULL;
+
+	for (size_t i = 0; i < survey->processes.count; i++) {
+		const struct mr_process *process = &survey->processes.items[i];
+
+		if (process->number != MR_RECORDER_PROCESS &&
+		    (!first || process->first_ns < first->first_ns))
+			first = process;
+	}
+	return first ? first->pid : 0;
+}
+
+/* The program itself comes before others of its name; of those, the one that was recorded longest. */
+static bool is_better(const struct mr_survey *survey, const struct mr_process *process,
+		      const struct mr_process *best)
+{
+	bool is_main = process->pid == main_pid(survey);
+
+	if (!best || is_main != (best->pid == main_pid(survey)))
+		return !best || is_main;
+	return recorded_ns(process) > recorded_ns(best);
 }
 
 static int fail_process(const struct mr_model *model, const char *text)
@@ -60,15 +106,60 @@ static int fail_process(const struct mr_model *model, const char *text)
 	return result;
 }
 
+/* Says which process is meant by a name that several have. */
+static void print_choice(const struct mr_model *model, const char *text,
+			 const struct mr_process *best)
+{
+	const struct mr_survey *survey = model->survey;
+	uint32_t others = 0;
+
+	for (size_t i = 0; i < survey->processes.count; i++) {
+		const struct mr_process *process = &survey->processes.items[i];
+
+		others += process->pid != best->pid && has_name(model, process, text);
+	}
+	if (others == 0)
+		return;
+	mr_progress_line_stop();
+	fprintf(stderr, "millrace: %u processes match '%s': %u (%s) %s and is shown; the other%s",
+		others + 1, text, best->pid, program_of(model, best),
+		best->pid == main_pid(survey) ? "is the program that was recorded"
+					      : "was recorded longest",
+		others == 1 ? " is " : "s are ");
+	for (size_t i = 0, named = 0; i < survey->processes.count && named < NAMED; i++) {
+		const struct mr_process *process = &survey->processes.items[i];
+
+		if (process->pid != best->pid && has_name(model, process, text))
+			fprintf(stderr, "%s%u (%s)", named++ ? ", " : "", process->pid,
+				program_of(model, process));
+	}
+	fprintf(stderr, others > NAMED ? " and %u more\n" : "\n", others - NAMED);
+}
+
+/* A pid is all programs that it was; a name is one process. */
 static int choose_processes(const struct mr_model *model, const char *text, bool *chosen)
 {
+	const struct mr_survey *survey = model->survey;
+	const struct mr_process *best = NULL;
 	bool any = false;
 
-	for (size_t i = 0; i < model->survey->processes.count; i++) {
-		chosen[i] = is_meant(model, &model->survey->processes.items[i], text);
+	for (size_t i = 0; i < survey->processes.count; i++) {
+		chosen[i] = has_pid(&survey->processes.items[i], text);
 		any |= chosen[i];
 	}
-	return any ? 0 : fail_process(model, text);
+	for (size_t i = 0; !any && i < survey->processes.count; i++) {
+		const struct mr_process *process = &survey->processes.items[i];
+
+		if (has_name(model, process, text) && is_better(survey, process, best))
+			best = process;
+	}
+	if (!any && !best)
+		return fail_process(model, text);
+	if (best) {
+		chosen[best - survey->processes.items] = true;
+		print_choice(model, text, best);
+	}
+	return 0;
 }
 
 /* ---- steps ---------------------------------------------------------------------------------------- */
@@ -80,7 +171,7 @@ static int compare_steps(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* "1 to 5, 7, 9 to 12": the numbers that there are. */
+/* "1 to 5, 7, 9 to 12": the existing step numbers. */
 static void print_numbers(FILE *file, const struct mr_step *steps, size_t count)
 {
 	size_t named = 0;
@@ -106,7 +197,8 @@ static int fail_step(struct mr_step_list *list, uint64_t number)
 
 	if (count == 0)
 		return mr_fail(ENOENT,
-			       "no step %" PRIu64 ": none is marked, and none can be inferred",
+			       "no step %" PRIu64
+			       ": the program marks no steps, and none can be inferred",
 			       number);
 	FILE *file = open_memstream(&numbers, &length);
 	if (!file)
@@ -119,7 +211,7 @@ static int fail_step(struct mr_step_list *list, uint64_t number)
 	return result;
 }
 
-/* From when the first thread began it until the last has ended it. */
+/* From when the first thread begins the step until the last has ended it. */
 static int find_step(struct mr_step_list *list, uint64_t number, struct mr_window *ret_window)
 {
 	struct mr_window window = {INT64_MAX, INT64_MIN};
@@ -132,7 +224,7 @@ static int find_step(struct mr_step_list *list, uint64_t number, struct mr_windo
 			continue;
 		if (step->track == last_track)
 			return mr_fail(EINVAL,
-				       "step %" PRIu64 " is there several times: say which with "
+				       "several steps have the number %" PRIu64 ": choose one with "
 				       "--from and --to",
 				       number);
 		last_track = step->track;
@@ -158,7 +250,7 @@ static int choose_time(const struct mr_model *model, const struct mr_part_option
 		char span[MR_FORMAT_BYTES];
 
 		mr_format_ns(span, (int64_t)span_ns, false);
-		return mr_fail(EINVAL, "--from lies behind the trace, which ends after %s", span);
+		return mr_fail(EINVAL, "--from is after the end of the trace, at %s", span);
 	}
 	if (options->to_ns < span_ns)
 		window->last_ns = model->survey->first_ns + (int64_t)options->to_ns;
@@ -198,7 +290,7 @@ int mr_part_find(const struct mr_model *model, const struct mr_part_options *opt
 		      options->to_ns != MR_NOT_GIVEN;
 	struct mr_part part = {.window = whole};
 
-	/* There is nothing to be said of what nobody wanted to be recorded. */
+	/* The report covers only the time that the user asked to record. */
 	if (!is_cut && recorded.first_ns < recorded.last_ns)
 		part.window = recorded;
 	if (!is_cut && !options->process && part.window.first_ns == whole.first_ns &&
@@ -210,16 +302,34 @@ int mr_part_find(const struct mr_model *model, const struct mr_part_options *opt
 	int result = chosen ? choose(model, options, chosen, &part) : -ENOMEM;
 	if (result == 0)
 		result = mr_model_cut(model, &part, ret_cut);
-	return result == -ENOMEM ? mr_fail_errno(ENOMEM, "cut the trace") : result;
+	return result == -ENOMEM ? mr_fail_errno(ENOMEM, "select a part of the trace") : result;
 }
 
-const char *mr_part_text(struct mr_region *region, const struct mr_part_options *options)
+/* Of the processes that are looked at, which are one pid, the one that was recorded longest. */
+static const struct mr_process *longest_of(const struct mr_model *cut)
+{
+	const struct mr_survey *survey = cut->survey;
+	const struct mr_process *longest = NULL;
+
+	for (size_t i = 0; i < survey->processes.count; i++) {
+		const struct mr_process *process = &survey->processes.items[i];
+
+		if (cut->part.processes[i] &&
+		    (!longest || recorded_ns(process) > recorded_ns(longest)))
+			longest = process;
+	}
+	return longest;
+}
+
+const char *mr_part_text(const struct mr_model *cut, const struct mr_part_options *options,
+			 struct mr_region *region)
 {
 	bool has_step = options->step != MR_NOT_GIVEN;
 	const char *step = has_step ? mr_region_print(region, "step %" PRIu64, options->step) : "";
 
-	if (!options->process || !step)
+	if (!cut->part.processes || !step)
 		return step;
-	return mr_region_print(region, "%s%sprocess %s", step, has_step ? " of " : "",
-			       options->process);
+	const struct mr_process *process = longest_of(cut);
+	return mr_region_print(region, "%s%sprocess %u (%s)", step, has_step ? " of " : "",
+			       process->pid, program_of(cut, process));
 }

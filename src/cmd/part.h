@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of a trace that a command is asked to look at: a step, a stretch of time, a process.
+ * The part of a trace that the user selected: a step, a stretch of time, a process.
  */
 #ifndef MR_CMD_PART_H
 #define MR_CMD_PART_H
@@ -11,7 +11,7 @@
 
 struct mr_part_options {
 	uint64_t step;
-	uint64_t from_ns; /* since the trace begins */
+	uint64_t from_ns; /* since the beginning of the trace */
 	uint64_t to_ns;
 	const char *process; /* pid or name; NULL: all */
 };
@@ -21,12 +21,14 @@ struct mr_part_options {
 		MR_NOT_GIVEN, MR_NOT_GIVEN, MR_NOT_GIVEN, NULL \
 	}
 
-/* *ret_cut is NULL if all of the trace is asked for, and was recorded: unless a time is given, the part is at most what
- * was recorded with --delay, --duration or --steps. -ENOENT with a cause if there is no such part. */
+/* *ret_cut is NULL if the part is the whole trace. If no time is given, the part is at most the time that was recorded
+ * with --delay, --duration or --steps. If several processes have the name that is given, stderr says which one was
+ * chosen. -ENOENT with a cause if there is no such part. */
 int mr_part_find(const struct mr_model *model, const struct mr_part_options *options,
 		 struct mr_model **ret_cut);
 
-/* "step 7 of process loader"; NULL without memory. */
-const char *mr_part_text(struct mr_region *region, const struct mr_part_options *options);
+/* "step 7 of process 812 (loader)", of a model that was cut; NULL if there is no memory. */
+const char *mr_part_text(const struct mr_model *cut, const struct mr_part_options *options,
+			 struct mr_region *region);
 
 #endif

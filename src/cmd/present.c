@@ -11,6 +11,7 @@
 #include "cmd/progress_line.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_argument.h"
+#include "load/load.h"
 #include "report/report.h"
 
 enum {
@@ -54,11 +55,11 @@ static int print(const struct mr_model *model, struct mr_findings *findings,
 	int result = mr_summary_make(model, &findings->region, &summary);
 
 	if (result == 0 && model->whole) {
-		summary.part = mr_part_text(&findings->region, presentation->part);
+		summary.part = mr_part_text(model, presentation->part, &findings->region);
 		result = summary.part ? 0 : -ENOMEM;
 	}
 	if (result < 0)
-		return mr_fail_errno(-result, "sum up the trace");
+		return mr_fail_errno(-result, "analyse the trace");
 	if (presentation->html)
 		return write_page(&summary, findings, presentation->html);
 	if (presentation->json)
@@ -86,7 +87,7 @@ int mr_present(int count, char **operands, const struct mr_presentation *present
 	mr_auto(free) char *path = NULL;
 	mr_auto(model) struct mr_model *model = NULL, *cut = NULL;
 
-	signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
+	signal(SIGPIPE, SIG_DFL); /* if the reader closes the pipe, end quietly */
 	int result = mr_trace_argument(count, operands, &path);
 	mr_progress_line_start();
 	if (result == 0)

@@ -24,7 +24,7 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
 	pthread_t thread;
-	bool is_running; /* guarded, as the thread looks at it */
+	bool is_running; /* guarded, because the thread reads it */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
 
 static void print(void)
@@ -36,7 +36,7 @@ static void print(void)
 		fprintf(stderr, " %d %%", (int)(100 * (double)now.done / (double)now.total));
 }
 
-/* Until the line is stopped, or as long as it says; false: it is stopped. */
+/* Waits that long, or until the line is stopped; false: it is stopped. */
 static bool wait_ms(int ms)
 {
 	struct timespec until;
@@ -78,7 +78,7 @@ void mr_progress_line_start(void)
 
 	if (!is_wanted())
 		return;
-	/* Signals are for the thread that works. */
+	/* Signals go to the working thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	line.is_running = true;

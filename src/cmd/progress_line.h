@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A line on the terminal that tells how far a long piece of work is (base/progress.h): on stderr, if that is a
- * terminal, from half a second on, and erased at the end.
+ * A line that shows the progress of long work (base/progress.h). It appears on stderr, if that is a terminal, after
+ * half a second, and is erased at the end.
  */
 #ifndef MR_CMD_PROGRESS_LINE_H
 #define MR_CMD_PROGRESS_LINE_H
@@ -9,7 +9,7 @@
 /* One at a time. */
 void mr_progress_line_start(void);
 
-/* Does nothing if there is none. */
+/* Does nothing if there is no line. */
 void mr_progress_line_stop(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace query: SQL over the trace.
+ * millrace query: runs SQL on the trace.
  */
 #include "query/query.h"
 
@@ -11,6 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/progress_line.h"
 #include "cmd/trace_argument.h"
+#include "load/load.h"
 #include "query/describe.h"
 
 static struct {
@@ -27,10 +28,10 @@ static const struct mr_option options[] = {
 };
 
 static const struct mr_example examples[] = {
-	{"millrace query .tables", "what can be asked about"},
+	{"millrace query .tables", "list the tables"},
 	{"millrace query '.schema node_executions'", "the columns of a table"},
 	{"millrace query 'select name, count(*) from device_operations group by name'",
-	 "how often each kernel ran"},
+	 "how often each device operation ran"},
 	{"echo 'select * from tracks' | millrace query --format csv -", "SQL from standard input"},
 	{0},
 };
@@ -83,10 +84,10 @@ static int run(int count, char **operands)
 	const char *sql = operands[count - 1];
 	mr_auto(free) char *input = NULL;
 
-	signal(SIGPIPE, SIG_DFL); /* a reader that has seen enough ends us quietly */
+	signal(SIGPIPE, SIG_DFL); /* if the reader closes the pipe, end quietly */
 	if (count == 1 && access(sql, F_OK) == 0)
-		return mr_command_misused(&mr_command_query, "missing operand: what to ask '%s'",
-					  sql);
+		return mr_command_misused(&mr_command_query,
+					  "missing operand: the SQL to run on '%s'", sql);
 	if (strcmp(sql, "-") == 0) {
 		int result = read_input(&input);
 
@@ -99,19 +100,17 @@ static int run(int count, char **operands)
 
 const struct mr_command mr_command_query = {
 	.name = "query",
-	.summary = "ask the trace in SQL",
+	.summary = "query the trace in SQL",
 	.operands = "[TRACE] SQL",
 	.description =
-		"Runs a SELECT statement of SQLite over the tables of the trace, and prints the "
-		"rows. SQL is the statement, - to read it from standard input, .tables to list the "
-		"tables, or .schema [TABLE] for their columns; doc/tables.md explains them. "
-		"Nothing "
-		"but reading is allowed.\n\n"
-		"Times are nanoseconds. What is not known is NULL. A column that refers to a row "
-		"of "
-		"another table holds its rowid.\n\n"
-		"TRACE is a trace folder, or a trace of PyTorch's profiler or any other in the "
-		"Chrome format; it defaults to the newest *.mill in the current folder.",
+		"Runs an SQLite SELECT statement on the tables of the trace and prints the rows. "
+		"SQL is the statement, - to read it from standard input, .tables to list the "
+		"tables, or .schema [TABLE] to list their columns; doc/tables.md explains them. "
+		"A query can only read.\n\n"
+		"Times are in nanoseconds. Unknown values are NULL. A column that refers to a row "
+		"of another table holds its rowid.\n\n"
+		"TRACE is a trace folder, or a file of PyTorch's profiler or another file in the "
+		"Chrome trace format. The default is the newest *.mill in the current folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

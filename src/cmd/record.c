@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace record: runs a program and traces it. Exits as the program does.
+ * millrace record: runs a program, traces it, and exits with its status.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,13 +16,14 @@
 #include "base/quote.h"
 #include "cmd/command.h"
 #include "launch/session.h"
+#include "load/load.h"
 #include "record/arena.h"
 
 enum {
 	EXIT_OWN_FAILURE = 125,
 	EXIT_CANNOT_EXECUTE = 126,
 	EXIT_NOT_FOUND = 127,
-	LEAST_BYTES = MR_ARENA_SLOT_BYTES /* less does not hold a single packet */
+	LEAST_BYTES = MR_ARENA_SLOT_BYTES /* less would not hold a single packet */
 };
 
 static struct {
@@ -48,37 +49,39 @@ static const char *const syscall_names[] = {"all", "blocking", "none", NULL};
 static const char *const wait_names[] = {"program", "all", NULL};
 
 static const struct mr_option options[] = {
-	MR_STRING('o', "output", &given.output, "DIR", "trace directory to make"),
+	MR_STRING('o', "output", &given.output, "DIR", "trace folder to create"),
 	MR_SET('l', "levels", &given.levels, level_names, "LIST",
-	       "levels to record, of kernel,runtime,dataflow; by default all, as far as permitted"),
+	       "levels to record, of kernel,runtime,dataflow; by default all that are permitted"),
 	MR_CHOICE(0, "syscalls", &given.syscalls, syscall_names, "WHICH",
-		  "system calls to record: all, only those that threads block in, or none"),
-	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "begin to record after TIME"),
+		  "system calls to record: all, only those in which threads block, or none"),
+	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "start recording after TIME"),
 	MR_DURATION_FROM(0, "duration", &given.duration_ns, 1, "TIME",
-			 "record for TIME, then only let it run"),
+			 "record for TIME, then let the program run on untraced"),
 	MR_STRING(0, "steps", &given.steps, "A..B", "record only steps A to B, counted from 0"),
-	MR_SIZE_FROM(0, "max-size", &given.max_bytes, LEAST_BYTES, "SIZE",
-		     "keep the newest SIZE of events; by default 8G, or half of the free space"),
+	MR_SIZE_FROM(
+		0, "max-size", &given.max_bytes, LEAST_BYTES, "SIZE",
+		"keep only the newest SIZE of events; by default 8G, or half of the free space"),
 	MR_STRING(0, "last", &given.last, "SIZE|TIME",
 		  "flight recorder: keep only the newest SIZE (64M) or TIME (30s)"),
 	MR_SIZE_FROM(0, "buffer", &given.buffer_bytes, LEAST_BYTES, "SIZE",
-		     "memory for events on their way to the disk; at most, by default, 1/16 of the "
-		     "machine's"),
+		     "memory for events on their way to the disk; by default at most 1/16 of the "
+		     "machine's memory"),
 	MR_SIZE_FROM(0, "kernel-buffer", &given.kernel_buffer_bytes, LEAST_BYTES, "SIZE",
-		     "memory for events of the kernel level, for each CPU"),
+		     "memory for events of the kernel level, per CPU"),
 	MR_CHOICE(0, "wait", &given.wait, wait_names, "WHOM",
 		  "end with the program (its descendants get two seconds), or when all have ended"),
 	MR_FLAG(0, "no-args", &given.no_arguments, "keep the command line out of the trace"),
 	MR_FLAG(0, "as-root", &given.as_root,
-		"through sudo: run the program as root, not as the user who ran sudo"),
-	MR_FLAG('q', "quiet", &given.quiet, "print nothing"),
+		"under sudo: run the program as root, not as the user who ran sudo"),
+	MR_FLAG('q', "quiet", &given.quiet, "print nothing but errors"),
 	{0},
 };
 
 static const struct mr_example examples[] = {
 	{"millrace record -- sh -c 'echo hello'", "trace a program"},
-	{"millrace record -o run.mill --levels runtime,dataflow -- true", "choose name and levels"},
-	{"millrace record --syscalls=blocking -- true", "leave other processes' calls alone"},
+	{"millrace record -o run.mill --levels runtime,dataflow -- true",
+	 "choose the name and the levels"},
+	{"millrace record --syscalls=blocking -- true", "do not slow down other processes"},
 	{"millrace record --last 64M -- true", "keep only the newest 64 MiB"},
 	{"millrace record --steps 100..104 -- true", "trace five steps of a training"},
 	{0},
@@ -110,14 +113,13 @@ static void print_health(const struct mr_session_result *result)
 	mr_format_bytes(size, (int64_t)result->overwritten_bytes);
 	if (result->overwritten_bytes)
 		fprintf(stderr,
-			"millrace: only the newest events are kept: the last %.1f s; %s older were "
-			"dropped\n",
+			"millrace: only the newest events were kept: the last %.1f s; %s of older "
+			"events were dropped\n",
 			(double)result->kept_ns / 1e9, size);
 	if (result->alive_processes)
 		fprintf(stderr,
-			"millrace: %u descendant%s still running; recording in them was switched "
-			"off "
-			"(--wait=all waits)\n",
+			"millrace: %u descendant%s still running and no longer traced (--wait=all "
+			"waits for all)\n",
 			result->alive_processes, result->alive_processes == 1 ? " is" : "s are");
 	if (result->untraced_processes && !result->untraced_why)
 		fprintf(stderr,
@@ -125,28 +127,28 @@ static void print_health(const struct mr_session_result *result)
 			result->untraced_processes, result->untraced_processes == 1 ? "" : "s");
 }
 
-/* Said to those who asked for it; others find it in the trace. */
+/* Printed only if the user asked for the level; otherwise `info` shows it. */
 static void print_kernel_level(const struct mr_session_result *result)
 {
-	bool is_asked_for = given.levels & 1u << 0; /* of level_names */
+	bool is_asked_for = given.levels & 1u << 0; /* index in level_names */
 	if (!is_asked_for || !result->kernel_why)
 		return;
 	fprintf(stderr, "millrace: %s: %s\n",
 		result->kernel_mode == MR_KERNEL_OFF
 			? "the kernel level was not recorded"
-			: "of the kernel level only switches were recorded, not causes",
+			: "the kernel level has only thread switches, not their causes",
 		result->kernel_why);
 }
 
 /* ---- when nothing was traced ------------------------------------------------------------------------- */
 
-/* Whether a hook has recorded anything: stops at the first such event, so it is quick. Hooks write
- * streams of the user clock. */
+/* Has any hook recorded anything? Stops at the first such event, so it is quick. Hooks write streams
+ * with the user clock. */
 static bool has_events(const char *path)
 {
 	mr_auto(trace) struct mr_trace *trace = NULL;
 	if (mr_trace_open(path, &trace) < 0)
-		return true; /* whoever opens it next says what is wrong */
+		return true; /* the next command that opens it will report what is wrong */
 	for (uint32_t i = 0; i < trace->stream_count; i++) {
 		struct mr_cursor cursor;
 		struct mr_event event;
@@ -173,7 +175,7 @@ static void explain_empty_trace(const struct mr_session_result *result)
 		fprintf(stderr, "millrace: %s\n", sentence);
 }
 
-/* As the program was called, so that it can be typed again. */
+/* Prints the name by which millrace was called, so that the line can be copied. */
 static void print_next_command(const char *path)
 {
 	bool is_path = strchr(program_invocation_name, '/') != NULL;
@@ -211,13 +213,14 @@ static uint32_t chosen_levels(void)
 	return levels;
 }
 
-/* Ends as the program did, by the same signal if it was one. */
+/* Ends as the program did, by the same signal if a signal ended it. */
 static int exit_like(int wait_status)
 {
 	if (!WIFSIGNALED(wait_status))
 		return WEXITSTATUS(wait_status);
 	int number = WTERMSIG(wait_status);
-	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* the program has left its own core file */
+	setrlimit(RLIMIT_CORE,
+		  &(struct rlimit){0, 0}); /* the program has left a core file itself */
 	signal(number, SIG_DFL);
 	sigset_t set;
 	sigemptyset(&set);
@@ -231,7 +234,7 @@ static int parse_steps(struct mr_session_options *session)
 {
 	if (!given.steps)
 		return 0;
-	/* No signs, no spaces, and no more digits than a number can have. */
+	/* No signs, no spaces, and no more digits than fit a number. */
 	int used = 0;
 	if (strspn(given.steps, "0123456789.") == strlen(given.steps))
 		sscanf(given.steps, "%18" SCNu64 "..%18" SCNu64 "%n", &session->first_step,
@@ -239,7 +242,7 @@ static int parse_steps(struct mr_session_options *session)
 	if (used == 0 || given.steps[used] || session->first_step > session->last_step)
 		return mr_fail(EINVAL, "'%s' is not a range of steps such as 10..12", given.steps);
 	if (given.delay_ns || given.duration_ns)
-		return mr_fail(EINVAL, "not together with --delay or --duration");
+		return mr_fail(EINVAL, "cannot be combined with --delay or --duration");
 	session->has_steps = true;
 	return 0;
 }
@@ -294,15 +297,13 @@ const struct mr_command mr_command_record = {
 	.name = "record",
 	.summary = "run a program and trace it",
 	.operands = "-- PROGRAM [ARGUMENT...]",
-	.description = "Runs PROGRAM, unmodified, and records what it does into a new trace "
-		       "directory. The program keeps "
-		       "its standard streams, its process group and its signals; record ends with "
-		       "it and exits with its "
-		       "status: 125 if record itself failed, 126 if the program cannot be "
-		       "executed, 127 if it was not "
+	.description = "Runs PROGRAM, unmodified, and records what it does in a new trace folder. "
+		       "The program keeps its standard streams, its process group and its "
+		       "signals. When it ends, record exits with its status, or with 125 if record "
+		       "itself failed, 126 if the program cannot be executed, 127 if it was not "
 		       "found.\n\n"
-		       "Without -o the trace is called millrace-DATE-TIME-HOST-PID.mill, in the "
-		       "current folder.",
+		       "Without -o the trace is millrace-DATE-TIME-HOST-PID.mill in the current "
+		       "folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

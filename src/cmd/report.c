@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace report: where the time went.
+ * millrace report: prints where the time went.
  */
 #include "cmd/command.h"
 #include "cmd/present.h"
@@ -14,20 +14,20 @@ static struct {
 static const struct mr_option options[] = {
 	MR_FLAG(0, "json", &given.json, "print JSON"),
 	MR_STRING(0, "html", &given.html, "FILE", "write a page for a browser; - is stdout"),
-	MR_INTEGER(0, "step", &given.part.step, "N", "only this step"),
-	MR_DURATION(0, "from", &given.part.from_ns, "TIME", "only from this time of the trace on"),
-	MR_DURATION(0, "to", &given.part.to_ns, "TIME", "only until this time of the trace"),
+	MR_INTEGER(0, "step", &given.part.step, "N", "report only on this step"),
+	MR_DURATION(0, "from", &given.part.from_ns, "TIME", "report only from this time on"),
+	MR_DURATION(0, "to", &given.part.to_ns, "TIME", "report only until this time"),
 	MR_STRING(0, "process", &given.part.process, "PROCESS",
-		  "only this process: its pid or the name of its program"),
+		  "report only on this process: its pid or the name of its program"),
 	{0},
 };
 
 static const struct mr_example examples[] = {
 	{"millrace report", "the newest trace in this folder"},
-	{"millrace report --json", "the same, complete, for programs"},
-	{"millrace report --html report.html", "as a page to open, send or print"},
-	{"millrace report --step 3", "of the step that the program calls 3"},
-	{"millrace report --from 1ms --to 2.5ms", "of a part of the time"},
+	{"millrace report --json", "all findings as JSON"},
+	{"millrace report --html report.html", "a page to open, send or print"},
+	{"millrace report --step 3", "only the step with the number 3"},
+	{"millrace report --from 1ms --to 2.5ms", "only a part of the time"},
 	{0},
 };
 
@@ -37,11 +37,11 @@ static int run(int count, char **operands)
 
 	if (given.json && given.html)
 		return mr_command_misused(&mr_command_report,
-					  "--json and --html exclude each other");
+					  "--json and --html cannot be combined");
 	if (given.part.step != MR_NOT_GIVEN &&
 	    (given.part.from_ns != MR_NOT_GIVEN || given.part.to_ns != MR_NOT_GIVEN))
 		return mr_command_misused(&mr_command_report,
-					  "--step and --from or --to exclude each other");
+					  "--step cannot be combined with --from or --to");
 	if (given.part.to_ns == 0 ||
 	    (given.part.from_ns != MR_NOT_GIVEN && given.part.from_ns >= given.part.to_ns))
 		return mr_command_misused(&mr_command_report, "--from is not before --to");
@@ -54,25 +54,25 @@ const struct mr_command mr_command_report = {
 	.name = "report",
 	.summary = "show where the time went",
 	.operands = "[TRACE]",
-	.description = "Shows what ran, the trace's health, and then where the time went: first in "
-		       "short, with the largest causes, then devices, why they were idle, the "
+	.description = "Shows what ran, the trace's health, and where the time went. The largest "
+		       "causes come first. Details follow: devices and why they were idle, the "
 		       "critical path, device operations, runtime calls, the dataflow graph by "
 		       "node, by type of operation and by thread, steps, memory, threads, what "
 		       "they waited for and who had the CPU they wanted, system calls, disks and "
 		       "sockets.\n\n"
 		       "Self time is an operation's time without the operations nested in it; the "
-		       "self times "
-		       "sum to the whole. Percentiles are exact.\n\n"
-		       "With --html all of it goes into a page for a browser that needs neither "
+		       "self times add up to the whole. Percentiles are exact.\n\n"
+		       "--html writes everything to one page for a browser, which needs neither "
 		       "network nor server.\n\n"
-		       "With --step, --from, --to and --process only a part of the trace is looked "
-		       "at: what reaches out of it counts as far as it lies inside. A TIME is "
-		       "counted from the begin of the trace: 250ms, 1.5s, 10 (seconds), 2m. Steps "
-		       "are those that the program marks; where it marks none, those that can be "
-		       "inferred from what it launches, counted from 0.\n\n"
-		       "TRACE is a trace folder, or a trace of PyTorch's profiler or any other in "
-		       "the Chrome "
-		       "format; it defaults to the newest *.mill in the current folder.",
+		       "--step, --from, --to and --process select a part of the trace. Intervals "
+		       "that extend beyond it count only with the portion inside. TIME is counted "
+		       "from the beginning of the trace: 250ms, 1.5s, 10 (seconds), 2m. Steps are "
+		       "the ones that the program marks. If it marks none, they are the calls of "
+		       "the TensorFlow function that is called most often, or inferred from what "
+		       "the program launches, counted from 0.\n\n"
+		       "TRACE is a trace folder, or a file of PyTorch's profiler or another file "
+		       "in the Chrome trace format. The default is the newest *.mill in the "
+		       "current folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

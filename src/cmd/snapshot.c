@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace snapshot: asks a running `millrace record` for a trace of what it holds now.
+ * millrace snapshot: asks a running `millrace record` to save what it has recorded so far.
  */
 #include "launch/snapshot.h"
 #include "base/error.h"
@@ -26,13 +26,12 @@ static int run(int count, char **operands)
 
 const struct mr_command mr_command_snapshot = {
 	.name = "snapshot",
-	.summary = "take a trace out of a recording that is still running",
+	.summary = "save a trace of a recording that is still running",
 	.operands = "TRACE",
-	.description = "TRACE is the directory that a running `millrace record` writes. The "
-		       "snapshot is a complete "
-		       "trace of its own, made inside that directory; its path is printed. With "
-		       "record's --last it "
-		       "holds the newest events: take it when something has just gone wrong.",
+	.description = "TRACE is the folder that a running `millrace record` writes. The snapshot "
+		       "is a complete trace inside that folder; millrace prints its path. If "
+		       "record was started with --last, the snapshot holds the newest events: take "
+		       "one when something has just gone wrong.",
 	.examples = examples,
 	.run = run,
 	.operands_min = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What may be printed where: colour only on terminals and never against NO_COLOR, signs beyond
- * ASCII only where the terminal reads UTF-8, text broken into lines.
+ * Output for terminals: colour only on terminals and never against NO_COLOR, characters beyond ASCII
+ * only if the terminal understands UTF-8, text broken into lines.
  */
 #ifndef MR_CMD_TERMINAL_H
 #define MR_CMD_TERMINAL_H
@@ -25,7 +25,7 @@ enum mr_colour {
 bool mr_terminal_has_colour(FILE *file);
 bool mr_terminal_has_utf8(FILE *file);
 
-/* The code that starts a colour on `file`; "" where colour is not wanted. */
+/* The escape code that starts a colour on `file`; "" if colour is not wanted. */
 const char *mr_colour_code(FILE *file, enum mr_colour colour);
 
 /* Prints words of `text` with line breaks so that no line exceeds MR_HELP_COLUMNS, the first

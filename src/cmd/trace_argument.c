@@ -15,7 +15,7 @@ static bool is_newer(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* NULL when there is none. */
+/* NULL if there is none. */
 static char *find_newest(void)
 {
 	struct timespec newest_time = {0};
@@ -45,14 +45,17 @@ int mr_trace_argument(int count, char **operands, char **ret_path)
 	bool recovered;
 
 	if (!path)
-		return mr_fail(ENOENT,
-			       "no trace here: record one with: millrace record -- PROGRAM");
+		return mr_fail(
+			ENOENT,
+			"no trace in this folder: record one with: millrace record -- PROGRAM");
 	int result = mr_recover_trace(path, &recovered);
 	if (result == -EACCES || result == -EPERM || result == -EROFS)
-		fprintf(stderr, "millrace: %s: this is what was written before the recorder died\n",
+		fprintf(stderr,
+			"millrace: %s: the recorder died: the trace ends with what it had "
+			"written\n",
 			mr_error_text());
 	else if (result < 0 &&
-		 result != -EBUSY) /* while it is recorded, what is written can be read */
+		 result != -EBUSY) /* a trace still being recorded can be read up to now */
 		return result;
 	*ret_path = mr_take(path);
 	return 0;

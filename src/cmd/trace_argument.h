@@ -5,8 +5,8 @@
 #ifndef MR_CMD_TRACE_ARGUMENT_H
 #define MR_CMD_TRACE_ARGUMENT_H
 
-/* The trace that the operand names, or else the newest *.mill in the current folder; completed first
- * if its recorder was killed. The path is the caller's to free. */
+/* The trace that the operand names, or the newest *.mill in the current folder. If its recorder was
+ * killed, this completes the trace first. The caller frees the path. */
 int mr_trace_argument(int count, char **operands, char **ret_path);
 
 #endif

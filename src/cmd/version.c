@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace version: which program this is.
+ * millrace version: prints the program's version.
  */
 #include "base/json_writer.h"
 #include "cmd/command.h"

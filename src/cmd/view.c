@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace view: the trace in a browser.
+ * millrace view: shows the trace in a browser.
  *
- * Signals that end it are blocked in all threads and waited for by this one.
+ * All threads block the signals that end the viewer; the main thread waits for them.
  */
 #include <errno.h>
 #include <signal.h>
@@ -16,8 +16,9 @@
 #include "serve/server.h"
 
 enum {
-	AT_ONCE_MS = 250, /* what fails by then was never served, and a saved index is loaded */
-	LOOK_MS = 100,    /* at the loading, until it ends */
+	AT_ONCE_MS =
+		250,   /* a failure until then ends the command; a saved index is loaded by then */
+	LOOK_MS = 100, /* interval of checking whether loading has ended */
 };
 
 static struct {
@@ -27,8 +28,8 @@ static struct {
 
 static const struct mr_option options[] = {
 	MR_INTEGER(0, "port", &given.port, "N",
-		   "serve on this port; 0, the default: any that is free"),
-	MR_FLAG(0, "no-open", &given.no_open, "open no browser, only print the address"),
+		   "serve on this port; 0, the default, means any free port"),
+	MR_FLAG(0, "no-open", &given.no_open, "do not open a browser, only print the address"),
 	{0},
 };
 
@@ -38,7 +39,7 @@ static const struct mr_example examples[] = {
 	{0},
 };
 
-/* Hints are for people. */
+/* Hints appear only for people. */
 static void hint(const char *text)
 {
 	if (isatty(STDERR_FILENO))
@@ -56,7 +57,7 @@ static void open_browser(const char *url)
 	hint("Ctrl-C ends the viewer");
 }
 
-/* The signals that end us. One that is ignored, as by nohup, stays so. */
+/* The signals that end the viewer. A signal that is ignored, as under nohup, stays ignored. */
 static sigset_t block_signals(void)
 {
 	struct sigaction hangup;
@@ -72,67 +73,67 @@ static sigset_t block_signals(void)
 	return signals;
 }
 
-/* The trace's files are mapped: deleting them does no harm, but what is cut off a file is gone. */
+/* The trace's files are mapped: deleting them does no harm, but truncating one makes reads fail. */
 static void on_bus_error(int number)
 {
 	static const char text[] =
-		"millrace: a file of the trace became shorter while it was read\n";
+		"millrace: a file of the trace was truncated while millrace was reading it\n";
 
 	(void)number;
 	(void)!write(STDERR_FILENO, text, sizeof text - 1);
 	_exit(MR_EXIT_FAILURE);
 }
 
-/* Returns whether a signal came before the loading ended. */
-static bool is_ended_while_loading(struct mr_loading *loading, const sigset_t *signals)
+/* Returns whether a signal arrived before loading ended. */
+static bool is_ended_while_loading(struct mr_traces *traces, const sigset_t *signals)
 {
 	const struct timespec period = {.tv_nsec = LOOK_MS * 1000000};
 
-	while (mr_loading_wait(loading, 0) == -ETIMEDOUT)
+	while (mr_traces_wait(traces, 0) == -ETIMEDOUT)
 		if (sigtimedwait(signals, NULL, &period) > 0)
 			return true;
 	return false;
 }
 
-/* From when there is an address; returns the exit status. If the trace cannot be loaded, the page shows why. */
-static int serve(struct mr_server *server, struct mr_loading *loading, const sigset_t *signals)
+/* Runs once there is an address; returns the exit status. If the trace cannot be loaded, the page shows why. */
+static int serve(struct mr_server *server, struct mr_traces *traces, const sigset_t *signals)
 {
 	int status = 0;
 
 	printf("%s\n", mr_server_url(server));
 	fflush(stdout);
 	open_browser(mr_server_url(server));
-	bool is_ended = is_ended_while_loading(loading, signals);
+	bool is_ended = is_ended_while_loading(traces, signals);
 	mr_progress_line_stop();
-	int result = mr_loading_wait(loading, 0);
+	int result = mr_traces_wait(traces, 0);
 	if (result < 0 && result != -ETIMEDOUT) {
 		fprintf(stderr, "millrace: %s\n", mr_error_text());
 		status = MR_EXIT_FAILURE;
 	}
-	while (!is_ended) /* being stopped and continued interrupts the waiting */
+	while (!is_ended) /* SIGSTOP and SIGCONT interrupt the wait */
 		is_ended = sigwaitinfo(signals, NULL) > 0;
 	if (mr_server_stop(server) < 0)
-		_exit(status); /* there is nothing to be saved */
+		_exit(status); /* there is nothing to save */
 	return status;
 }
 
 static int load_and_serve(const char *path)
 {
-	mr_auto(loading) struct mr_loading *loading = NULL;
+	mr_auto(traces) struct mr_traces traces = {0};
 	mr_auto(server) struct mr_server *server = NULL;
 	sigset_t signals = block_signals();
 	int result = mr_server_open((uint16_t)given.port, &server);
 
 	if (result == 0)
-		result = mr_loading_start(path, &loading);
+		result = mr_traces_open(&traces, path);
 	if (result < 0)
 		return result;
 	mr_progress_line_start();
-	result = mr_loading_wait(loading, AT_ONCE_MS);
+	result = mr_traces_wait(&traces, AT_ONCE_MS);
 	if (result == 0 || result == -ETIMEDOUT)
-		result = mr_server_start(server, loading);
+		result = mr_server_start(server, &traces);
 	if (result == 0)
-		result = serve(server, loading, &signals);
+		result = serve(server, &traces, &signals);
 	mr_progress_line_stop();
 	return result;
 }
@@ -142,12 +143,12 @@ static int run(int count, char **operands)
 	mr_auto(free) char *path = NULL;
 
 	if (given.port > UINT16_MAX)
-		return mr_command_misused(&mr_command_view, "--port: is not from 0 to %d",
+		return mr_command_misused(&mr_command_view, "--port: not a number from 0 to %d",
 					  UINT16_MAX);
 	int result = mr_trace_argument(count, operands, &path);
 	if (result < 0)
 		return result;
-	signal(SIGPIPE, SIG_IGN); /* a reader that goes away is no reason to end */
+	signal(SIGPIPE, SIG_IGN); /* a client that disconnects must not end the viewer */
 	signal(SIGBUS, on_bus_error);
 	return load_and_serve(path);
 }
@@ -156,11 +157,13 @@ const struct mr_command mr_command_view = {
 	.name = "view",
 	.summary = "look at the trace in a browser",
 	.operands = "[TRACE]",
-	.description = "Serves the viewer on this machine, 127.0.0.1, prints its address and opens "
-		       "it in the browser. The address holds a random token: who does not know it "
-		       "sees nothing. Ctrl-C ends it.\n\n"
-		       "TRACE is a trace folder, or a trace of PyTorch's profiler or any other in "
-		       "the Chrome format; it defaults to the newest *.mill in the current folder.",
+	.description =
+		"Serves the viewer on this machine (127.0.0.1), prints its address and opens "
+		"it in a browser. The address contains a random token; without it nobody "
+		"can see the trace. Ctrl-C ends the viewer.\n\n"
+		"TRACE is a trace folder, or a file of PyTorch's profiler or another file "
+		"in the Chrome trace format. The default is the newest *.mill in the "
+		"current folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -6,6 +6,7 @@
 
 #define MILLRACE_TYPES_ONLY
 #include "hook/hook.h"
+#include "hook/shared/correlation.h"
 #include "millrace.h"
 #include "record/interval.h"
 #include "record/recorder.h"
@@ -137,11 +138,9 @@ static void api_device_operation(const struct millrace_operation *operation)
 		.bytes = operation->bytes, .kind = (uint8_t)operation->kind);
 }
 
-/* Numbers the call: far from where the runtimes that we trace ourselves begin. */
 static void call_begin(struct millrace_call *call, uint32_t function, uint32_t queue)
 {
-	static _Atomic uint64_t last = UINT64_C(1) << 48;
-	call->correlation = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+	call->correlation = mr_correlation_new();
 	call->queue = queue;
 	mr_interval_begin((struct mr_interval *)&call->span, MR_EVENT_runtime_call, function,
 			  call->correlation);

@@ -3,23 +3,21 @@
 
 #include "base/macros.h"
 #include "hook/environment.h"
+#include "hook/hooks.h"
+
+enum {
+	VARIABLE_PLACES = MR_HOOKS * MR_HOOK_VARIABLES,
+};
 
 static const char arena_name[] = "MILLRACE_ARENA";
 
-/* A variable that lists libraries, in which ours has a place. */
-struct list {
-	const char *name;
-	const char *separators; /* any of them parts items; ':' is what we write */
-	bool is_ours_last;
-};
-
-/* The last layer of the list is the one the program's calls reach first. And while loaders read the
- * variable, they put a NUL behind each item: with ours at the end the program and those that inherit the
- * rest see what they would see without us. */
-static const struct list lists[] = {
-	{.name = "LD_PRELOAD", .separators = ": "},
-	{.name = "OPENCL_LAYERS", .separators = ":", .is_ours_last = true},
-};
+/* The variables of all hooks, in one row; NULL where a hook has fewer than others might. */
+static const struct mr_hook_variable *variable_at(size_t index)
+{
+	const struct mr_hook_variable *variable =
+		&mr_hooks[index / MR_HOOK_VARIABLES].variables[index % MR_HOOK_VARIABLES];
+	return variable->name ? variable : NULL;
+}
 
 static const char *value_if(const char *entry, const char *name)
 {
@@ -47,20 +45,22 @@ static size_t count_entries(char *const *environment)
 	return count;
 }
 
-/* How many entries there may be: all old ones, one for each list, the arena, the end. */
+/* How many entries there may be: all old ones, one for each variable, the arena, the end. */
 static size_t most_entries(char *const *old)
 {
-	return count_entries(old) + mr_countof(lists) + 2;
+	return count_entries(old) + (size_t)VARIABLE_PLACES + 2;
 }
 
 size_t mr_environment_bytes(char *const *old, const struct mr_environment_wish *wish)
 {
 	size_t bytes =
 		most_entries(old) * sizeof(char *) + sizeof arena_name + strlen(wish->arena) + 1;
-	for (size_t i = 0; i < mr_countof(lists); i++) {
-		const char *value = mr_environment_get(old, lists[i].name);
-		bytes += strlen(lists[i].name) + 1 + strlen(wish->library) + 1 +
-			 (value ? strlen(value) : 0) + 1;
+	for (size_t i = 0; i < (size_t)VARIABLE_PLACES; i++) {
+		const struct mr_hook_variable *variable = variable_at(i);
+		const char *value = variable ? mr_environment_get(old, variable->name) : NULL;
+		if (variable)
+			bytes += strlen(variable->name) + 1 + strlen(wish->library) + 1 +
+				 (value ? strlen(value) : 0) + 1;
 	}
 	return bytes;
 }
@@ -71,44 +71,68 @@ static char *append(char *at, const char *text, size_t length)
 	return at + length;
 }
 
+/* "NAME=" */
+static char *append_name(char *at, const char *name)
+{
+	at = append(at, name, strlen(name));
+	*at++ = '=';
+	return at;
+}
+
 /* Adds an item to the list that begins at `value`. */
-static char *append_item(char *at, const char *value, const char *item, size_t length)
+static char *append_item(char *at, const char *value, const char *item, size_t length,
+			 char separator)
 {
 	if (at > value)
-		*at++ = ':';
+		*at++ = separator;
 	return append(at, item, length);
 }
 
 /* "LD_PRELOAD=library:others". Returns the end, or `at` itself if the list is empty. */
-static char *put_list(char *at, const struct list *list, const char *old,
+static char *put_list(char *at, const struct mr_hook_variable *list, const char *old,
 		      const struct mr_environment_wish *wish)
 {
 	char *begin = at;
+	char separator = list->separators[0];
 	size_t library_length = strlen(wish->library);
-	at = append(at, list->name, strlen(list->name));
-	*at++ = '=';
+	at = append_name(at, list->name);
 	const char *value = at;
 	if (wish->is_traced && !list->is_ours_last)
-		at = append_item(at, value, wish->library, library_length);
+		at = append_item(at, value, wish->library, library_length, separator);
 	for (const char *item = old ? old : ""; *item;) {
 		size_t length = strcspn(item, list->separators);
 		bool is_ours = length == library_length && memcmp(item, wish->library, length) == 0;
 		if (length > 0 && !is_ours)
-			at = append_item(at, value, item, length);
+			at = append_item(at, value, item, length, separator);
 		item += length;
 		item += *item != 0;
 	}
 	if (wish->is_traced && list->is_ours_last)
-		at = append_item(at, value, wish->library, library_length);
+		at = append_item(at, value, wish->library, library_length, separator);
 	*at = 0;
 	return at > value ? at + 1 : begin;
 }
 
+/* "CUDA_INJECTION64_PATH=library". Another's path stays. */
+static char *put_path(char *at, const struct mr_hook_variable *path, const char *old,
+		      const struct mr_environment_wish *wish)
+{
+	bool is_ours = old && strcmp(old, wish->library) == 0;
+	bool is_free = !old || !*old || is_ours;
+	const char *value = wish->is_traced && is_free ? wish->library : old;
+	if (!value || (!wish->is_traced && is_ours))
+		return at;
+	at = append_name(at, path->name);
+	return append(at, value, strlen(value) + 1);
+}
+
 static bool is_rebuilt(const char *entry)
 {
-	for (size_t i = 0; i < mr_countof(lists); i++)
-		if (value_if(entry, lists[i].name))
+	for (size_t i = 0; i < (size_t)VARIABLE_PLACES; i++) {
+		const struct mr_hook_variable *variable = variable_at(i);
+		if (variable && value_if(entry, variable->name))
 			return true;
+	}
 	return value_if(entry, arena_name) != NULL;
 }
 
@@ -121,8 +145,13 @@ char **mr_environment_build(void *memory, char *const *old, const struct mr_envi
 		if (!is_rebuilt(old[i]))
 			entries[kept++] = old[i];
 	char *text = (char *)(entries + most_entries(old));
-	for (size_t i = 0; i < mr_countof(lists); i++) {
-		char *end = put_list(text, &lists[i], mr_environment_get(old, lists[i].name), wish);
+	for (size_t i = 0; i < (size_t)VARIABLE_PLACES; i++) {
+		const struct mr_hook_variable *variable = variable_at(i);
+		if (!variable)
+			continue;
+		const char *value = mr_environment_get(old, variable->name);
+		char *end = variable->separators ? put_list(text, variable, value, wish)
+						 : put_path(text, variable, value, wish);
 		if (end != text)
 			entries[kept++] = text;
 		text = end;

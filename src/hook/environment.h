@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The environment of a program to be executed: the one its parent meant it to have, with the library put
- * first in LD_PRELOAD and last in OPENCL_LAYERS, and the arena's path in MILLRACE_ARENA — or all of them
- * taken out of it. Libraries that others list there stay in either case, in their order.
+ * into the variables of all hooks (hooks.def: LD_PRELOAD, OPENCL_LAYERS ...), and the arena's path into
+ * MILLRACE_ARENA — or all of them taken out of it. Libraries of others stay in either case, in their order.
  *
  * The new environment stands in one piece of memory, which the caller provides and the strings of the
  * old one must outlive. No allocation, no lock: usable in vfork children and signal handlers.

@@ -21,13 +21,11 @@
 #include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "hook/environment.h"
 #include "hook/hook.h"
 #include "hook/target.h"
+#include "record/own_call.h"
 #include "record/recorder.h"
 
 /* Memory for one call, straight from the system; the environment follows. Given back when the call returns.
@@ -123,11 +121,9 @@ static bool is_spawn(const struct request *request)
 
 static struct scratch *new_scratch(size_t bytes)
 {
-	struct scratch *scratch =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (scratch == MAP_FAILED)
-		return NULL;
-	scratch->bytes = bytes;
+	struct scratch *scratch = mr_own_map(bytes);
+	if (scratch)
+		scratch->bytes = bytes;
 	return scratch;
 }
 
@@ -135,11 +131,11 @@ static struct scratch *new_scratch(size_t bytes)
 static struct scratch *take_scratch(size_t environment_bytes)
 {
 	size_t bytes = sizeof(struct scratch) + environment_bytes;
-	pid_t self = getpid();
+	pid_t self = mr_own_pid();
 	struct scratch *last = last_scratch;
 	if (last && last->user != self) {
 		last_scratch = NULL;
-		munmap(last, last->bytes);
+		mr_own_unmap(last, last->bytes);
 	}
 	struct scratch *taken = new_scratch(bytes);
 	if (!taken)
@@ -152,11 +148,9 @@ static struct scratch *take_scratch(size_t environment_bytes)
 
 static void give_back(struct scratch *scratch)
 {
-	int saved_errno = errno;
 	if (scratch == last_scratch)
 		last_scratch = NULL;
-	munmap(scratch, scratch->bytes);
-	errno = saved_errno;
+	mr_own_unmap(scratch, scratch->bytes);
 }
 
 /* Before a process replaces its program. */
@@ -164,7 +158,7 @@ static void note_exec(const char *program)
 {
 	if (!mr_level_is_on(MR_LEVEL_core) || !mr_exit_is_own_process())
 		return;
-	mr_opencl_leave_program(false);
+	mr_hooks_leave(false);
 	mr_seen_note();
 	/* Among the definitions: a child that does nothing else needs no packet for events. */
 	const struct mr_event_process_exec exec = {};
@@ -174,9 +168,9 @@ static void note_exec(const char *program)
 /* The target is harmless: can it also reach the library and the arena, after chroot or setuid? */
 static enum mr_untraced_reason look_around(void)
 {
-	if (faccessat(AT_FDCWD, mr_library_path, R_OK, AT_EACCESS) != 0)
+	if (mr_own_access(AT_FDCWD, mr_library_path, R_OK) < 0)
 		return MR_UNTRACED_NO_LIBRARY;
-	if (faccessat(AT_FDCWD, mr_arena_path, R_OK | W_OK, AT_EACCESS) != 0)
+	if (mr_own_access(AT_FDCWD, mr_arena_path, R_OK | W_OK) < 0)
 		return MR_UNTRACED_NO_ARENA;
 	return MR_UNTRACED_NONE;
 }
@@ -222,10 +216,10 @@ static int execute(const struct request *request, int folder, const char *progra
 		return spawn(request, program, environment, reason);
 	}
 	/* A shell tries one folder of PATH after the other: only what can be executed is worth a note. */
-	if (faccessat(folder, program, X_OK, AT_EACCESS) == 0) {
+	if (mr_own_access(folder, program, X_OK) == 0) {
 		note_exec(program);
 		if (!wish.is_traced)
-			mr_process_note_untraced((uint32_t)getpid(), program, reason);
+			mr_process_note_untraced((uint32_t)mr_own_pid(), program, reason);
 	}
 	errno = saved_errno;
 	return run(request, environment);

@@ -5,10 +5,9 @@
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "hook/hook.h"
+#include "record/own_call.h"
 #include "record/recorder.h"
 
 typedef void exit_function(int status);
@@ -25,7 +24,7 @@ bool mr_exit_is_own_process(void)
 {
 	return mr_this_process.generation != 0 &&
 	       mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid ==
-		       (uint32_t)getpid();
+		       (uint32_t)mr_own_pid();
 }
 
 #define EXPORT __attribute__((visibility("default")))
@@ -34,7 +33,7 @@ EXPORT void _exit(int status)
 {
 	exit_function *next = atomic_load_explicit(&next_exit, memory_order_relaxed);
 	if (mr_arena && mr_exit_is_own_process())
-		mr_opencl_leave_program(true);
+		mr_hooks_leave(true);
 	if (next)
 		next(status);
 	for (;;)

@@ -1,11 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of libmillrace.so that run inside the traced program share.
+ * What the parts of libmillrace.so that run inside the traced program share, and what a hook can do there.
+ *
+ *     program begins ─► start ─┬─► _exit() ──────────────────────► leave(true)
+ *                              ├─► exec ──► note_missing ────────► leave(false)
+ *                              └─► exit() ─► end ─► note_missing
+ *
+ * No function is called when a level is switched: nothing runs in the process that could notice. A hook asks
+ * mr_level_is_on() whenever it is called itself.
  */
 #ifndef MR_HOOK_HOOK_H
 #define MR_HOOK_HOOK_H
 
 #include <stdbool.h>
+
+/* Of a hook NAME of hooks.def it is mr_NAME_functions. NULL where there is nothing to do. */
+struct mr_hook_functions {
+	/* In every program, perhaps before the constructors of other libraries, also where it is not traced. */
+	void (*start)(void);
+	/* Before the process ends (`is_end`) or tries to execute another program. May be called anywhere, in a
+	 * signal handler, too. Not in the child of a vfork. */
+	void (*leave)(bool is_end);
+	/* At exit(), when the libraries of others may be gone. */
+	void (*end)(void);
+	/* Writes hook_missing for what of it could not be hooked, once, if it is loaded at all. */
+	void (*note_missing)(void);
+};
+
+/* Calls the functions of all hooks. (functions.c) */
+void mr_hooks_start(void);
+void mr_hooks_leave(bool is_end);
+void mr_hooks_end(void);
+void mr_hooks_note_missing(void);
 
 /* Attaches the process if it is to be traced; only the first call does anything. Constructors of other
  * libraries run before ours, so everything they may call calls this first. (init.c) */
@@ -18,19 +44,15 @@ void mr_exec_prepare(void);
 /* Likewise for _exit(). (exit.c) */
 void mr_exit_prepare(void);
 
-/* Writes runtime_seen for each framework and GPU runtime found in the process, once for each. (seen.c) */
+/* Looks which variables of hooks are taken by others, before the program changes its environment. (seen.c) */
+void mr_seen_prepare(void);
+
+/* Writes runtime_seen for each framework and GPU runtime found in the process, once for each, and what of them is
+ * not traced. (seen.c) */
 void mr_seen_note(void);
 
 /* False in the child of a vfork, which uses the memory and the place in the arena of its parent, and in a
  * forked child that has recorded nothing: to end is no reason to attach. (exit.c) */
 bool mr_exit_is_own_process(void);
-
-/* Before the process ends (`is_end`) or tries to execute another program, by a function that may be called
- * anywhere: writes what OpenCL devices have done and, at the end, what not, if it is safe to ask their
- * drivers. (opencl/end.c) */
-void mr_opencl_leave_program(bool is_end);
-
-/* Writes what OpenCL devices had not finished when the process ends. (opencl/operations.c) */
-void mr_opencl_write_unfinished(void);
 
 #endif

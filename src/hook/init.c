@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "hook/hook.h"
-#include "hook/tensorflow/tensorflow.h"
 #include "record/recorder.h"
 
 void mr_hook_start(void)
@@ -23,7 +22,8 @@ void mr_hook_start(void)
 	const char *arena_path = secure_getenv("MILLRACE_ARENA");
 	if (arena_path)
 		mr_process_attach(arena_path);
-	mr_tensorflow_switch();
+	mr_seen_prepare();
+	mr_hooks_start();
 	errno = saved_errno;
 }
 
@@ -37,7 +37,7 @@ __attribute__((destructor)) static void on_exit_of_process(void)
 {
 	if (!mr_arena)
 		return;
-	mr_opencl_write_unfinished();
+	mr_hooks_end();
 	mr_seen_note();
 	mr_process_end();
 }

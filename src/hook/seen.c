@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which frameworks and GPU runtimes are loaded in the process: when a trace shows nothing of them, the
- * report can say that they were there.
+ * report can say that they were there, and why it shows nothing.
  */
 #include <link.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "hook/hook.h"
-#include "hook/tensorflow/tensorflow.h"
+#include "hook/hooks.h"
 #include "record/recorder.h"
 
-/* How the file names of their libraries begin. */
-static const char *const runtimes[] = {
-	"libtensorflow_framework.",
-	"libtensorflow_cc.",
-	"libtorch_cpu.",
-	"libtorch_cuda.",
-	"libtorch_hip.",
-	"libjax_common.",
-	"xla_extension.",
-	"xla_cuda_plugin.",
-	"libonnxruntime.",
-	"onnxruntime_pybind11_state.",
-	"libopenvino.",
-	"libcuda.",
-	"libcudart.",
-	"libcudart-",
-	"libamdhip64.",
-	"libhsa-runtime64.",
-	"libOpenCL.",
-	"libOpenCL-", /* as Python wheels call their own copy */
-	"libze_loader.",
-};
+static atomic_bool is_noted[MR_HOOKS][MR_HOOK_LIBRARIES];
+static atomic_bool is_taken[MR_HOOKS][MR_HOOK_VARIABLES]; /* by somebody else's path */
 
-static atomic_bool noted[mr_countof(runtimes)];
+void mr_seen_prepare(void)
+{
+	for (int i = 0; i < MR_HOOKS; i++)
+		for (int j = 0; j < MR_HOOK_VARIABLES; j++) {
+			const struct mr_hook_variable *variable = &mr_hooks[i].variables[j];
+			bool is_path = variable->name && !variable->separators;
+			const char *value = is_path ? getenv(variable->name) : NULL;
+			is_taken[i][j] = value && strcmp(value, mr_library_path) != 0;
+		}
+}
+
+static void note_taken(int hook)
+{
+	for (int j = 0; j < MR_HOOK_VARIABLES; j++) {
+		char text[256];
+		if (!atomic_exchange(&is_taken[hook][j], false))
+			continue;
+		snprintf(text, sizeof text, "%s, which held another library: %s is not traced",
+			 mr_hooks[hook].variables[j].name, mr_hooks[hook].title);
+		mr_define_event(MR_EVENT_hook_missing, NULL, 0, text);
+	}
+}
 
 static int note_library(struct dl_phdr_info *library, size_t bytes, void *unused)
 {
@@ -41,12 +44,15 @@ static int note_library(struct dl_phdr_info *library, size_t bytes, void *unused
 	(void)unused;
 	const char *slash = strrchr(library->dlpi_name, '/');
 	const char *name = slash ? slash + 1 : library->dlpi_name;
-	for (size_t i = 0; i < mr_countof(runtimes); i++) {
-		if (strncmp(name, runtimes[i], strlen(runtimes[i])) != 0)
-			continue;
-		if (!atomic_exchange(&noted[i], true))
-			mr_define_event(MR_EVENT_runtime_seen, NULL, 0, name);
-	}
+	for (int i = 0; i < MR_HOOKS; i++)
+		for (int j = 0; j < MR_HOOK_LIBRARIES && mr_hooks[i].libraries[j]; j++) {
+			const char *beginning = mr_hooks[i].libraries[j];
+			if (strncmp(name, beginning, strlen(beginning)) != 0)
+				continue;
+			if (!atomic_exchange(&is_noted[i][j], true))
+				mr_define_event(MR_EVENT_runtime_seen, NULL, 0, name);
+			note_taken(i);
+		}
 	return 0;
 }
 
@@ -59,5 +65,5 @@ void mr_seen_note(void)
 		    MR_process_origin_exec)
 		return;
 	dl_iterate_phdr(note_library, NULL);
-	mr_tensorflow_note_missing();
+	mr_hooks_note_missing();
 }

@@ -4,16 +4,18 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "hook/target.h"
+#include "record/own_call.h"
 
 enum {
 	SCRIPT_LEVELS = 5,       /* an interpreter may be a script: the kernel follows this many */
 	SCRIPT_LINE_BYTES = 256, /* the kernel looks at no more of the first line */
+	HEAD_BYTES = 16 << 10,   /* of the file: of most programs all that matters is in it */
 	SEGMENTS = 32,
-	CHUNK_BYTES = 1024,
+	DYNAMIC_ENTRIES = 512,
+	STRINGS_BYTES = 1 << 20, /* read at once: more than nearly all programs have */
 	LONGEST_MARK = 16,
 };
 
@@ -30,16 +32,18 @@ struct segments {
 	Elf64_Phdr items[SEGMENTS];
 };
 
-/* What mr_target_scratch holds. */
+/* What mr_target_scratch holds. Most of it is never touched, and so costs nothing. */
 struct inspection {
 	char interpreter[SCRIPT_LINE_BYTES]; /* of a script: to be inspected next */
 	union {
-		char bytes[SCRIPT_LINE_BYTES];
+		char bytes[HEAD_BYTES];
 		Elf64_Ehdr elf;
 	} head;
+	size_t head_bytes; /* that the file has */
 	struct segments segments;
 	char linker[SCRIPT_LINE_BYTES]; /* path of the dynamic linker */
-	char chunk[LONGEST_MARK + CHUNK_BYTES];
+	Elf64_Dyn dynamic[DYNAMIC_ENTRIES];
+	char strings[LONGEST_MARK + STRINGS_BYTES];
 };
 
 _Static_assert(sizeof(struct inspection) <= sizeof(struct mr_target_scratch), "fits");
@@ -76,9 +80,14 @@ const char *mr_untraced_reason_text(enum mr_untraced_reason reason)
 	return "unknown";
 }
 
-static bool read_at(int file, void *bytes, size_t count, uint64_t offset)
+/* Copies from the head, or reads what lies beyond it. */
+static bool read_at(int file, const struct inspection *inspection, void *bytes, size_t count,
+		    uint64_t offset)
 {
-	return pread(file, bytes, count, (off_t)offset) == (ssize_t)count;
+	if (offset > inspection->head_bytes || count > inspection->head_bytes - offset)
+		return mr_own_call(SYS_pread64, file, bytes, count, offset) == (long)count;
+	memcpy(bytes, inspection->head.bytes + offset, count);
+	return true;
 }
 
 /* The dynamic linker ignores the environment of a program whose real and effective ids differ, or that
@@ -87,10 +96,15 @@ static bool gains_privileges(int file, const struct stat *status)
 {
 	bool setuid = status->st_mode & S_ISUID;
 	bool setgid = (status->st_mode & S_ISGID) && (status->st_mode & S_IXGRP);
-	if (getuid() != (setuid ? status->st_uid : geteuid()) ||
-	    getgid() != (setgid ? status->st_gid : getegid()))
+	uid_t user, effective_user, saved_user;
+	gid_t group, effective_group, saved_group;
+	mr_own_call(SYS_getresuid, &user, &effective_user, &saved_user);
+	mr_own_call(SYS_getresgid, &group, &effective_group, &saved_group);
+	if (user != (setuid ? status->st_uid : effective_user) ||
+	    group != (setgid ? status->st_gid : effective_group))
 		return true;
-	return getuid() != 0 && file >= 0 && fgetxattr(file, "security.capability", NULL, 0) > 0;
+	return user != 0 && file >= 0 &&
+	       mr_own_call(SYS_fgetxattr, file, "security.capability", NULL, 0) > 0;
 }
 
 /* If the file begins with "#!", puts the interpreter's path there. */
@@ -109,12 +123,14 @@ static bool is_script(const char *head, size_t head_bytes, char ret_interpreter[
 	return true;
 }
 
-static bool read_segments(int file, const Elf64_Ehdr *header, struct segments *ret_segments)
+static bool read_segments(int file, struct inspection *inspection)
 {
+	const Elf64_Ehdr *header = &inspection->head.elf;
+	struct segments *segments = &inspection->segments;
 	if (header->e_phentsize != sizeof(Elf64_Phdr))
 		return false;
-	ret_segments->count = mr_min(header->e_phnum, (uint32_t)SEGMENTS);
-	return read_at(file, ret_segments->items, ret_segments->count * sizeof(Elf64_Phdr),
+	segments->count = mr_min(header->e_phnum, (uint32_t)SEGMENTS);
+	return read_at(file, inspection, segments->items, segments->count * sizeof(Elf64_Phdr),
 		       header->e_phoff);
 }
 
@@ -140,39 +156,42 @@ static uint64_t file_offset_of(const struct segments *segments, uint64_t address
 
 /* The GNU C library's dynamic linker is called ld-linux-SOMETHING wherever it is installed. One that is
  * not the system's own belongs to another C library, perhaps older than the one we were built with. */
-static bool is_own_linker(int file, const Elf64_Phdr *interpreter, char path[SCRIPT_LINE_BYTES])
+static bool is_own_linker(int file, const Elf64_Phdr *interpreter, struct inspection *inspection)
 {
+	char *path = inspection->linker;
 	size_t bytes = mr_min(interpreter->p_filesz, (uint64_t)SCRIPT_LINE_BYTES - 1);
-	if (!read_at(file, path, bytes, interpreter->p_offset))
+	if (!read_at(file, inspection, path, bytes, interpreter->p_offset))
 		return false;
 	path[bytes] = 0;
 	const char *slash = strrchr(path, '/');
 	if (strncmp(slash ? slash + 1 : path, "ld-linux", strlen("ld-linux")) != 0)
 		return false;
 	struct stat theirs, ours;
-	return stat(OWN_LINKER, &ours) != 0 || stat(path, &theirs) != 0 ||
+	return mr_own_stat(AT_FDCWD, OWN_LINKER, &ours) < 0 ||
+	       mr_own_stat(AT_FDCWD, path, &theirs) < 0 ||
 	       (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
 }
 
 /* Finds the dynamic string table: its place in the file and its size. */
-static bool find_strings(int file, const struct segments *segments, uint64_t *ret_offset,
+static bool find_strings(int file, struct inspection *inspection, uint64_t *ret_offset,
 			 uint64_t *ret_bytes)
 {
-	const Elf64_Phdr *dynamic = find_segment(segments, PT_DYNAMIC);
+	const Elf64_Phdr *segment = find_segment(&inspection->segments, PT_DYNAMIC);
 	uint64_t address = 0;
 	uint64_t bytes = 0;
-	Elf64_Dyn entry = {.d_tag = DT_NULL};
-	for (uint64_t at = 0; dynamic && at + sizeof entry <= dynamic->p_filesz;
-	     at += sizeof entry) {
-		if (!read_at(file, &entry, sizeof entry, dynamic->p_offset + at) ||
-		    entry.d_tag == DT_NULL)
-			break;
-		if (entry.d_tag == DT_STRTAB)
-			address = entry.d_un.d_ptr;
-		else if (entry.d_tag == DT_STRSZ)
-			bytes = entry.d_un.d_val;
+	size_t count = segment ? segment->p_filesz / sizeof(Elf64_Dyn) : 0;
+	count = mr_min(count, (size_t)DYNAMIC_ENTRIES);
+	if (!segment || !read_at(file, inspection, inspection->dynamic, count * sizeof(Elf64_Dyn),
+				 segment->p_offset))
+		return false;
+	for (size_t i = 0; i < count && inspection->dynamic[i].d_tag != DT_NULL; i++) {
+		const Elf64_Dyn *entry = &inspection->dynamic[i];
+		if (entry->d_tag == DT_STRTAB)
+			address = entry->d_un.d_ptr;
+		else if (entry->d_tag == DT_STRSZ)
+			bytes = entry->d_un.d_val;
 	}
-	*ret_offset = file_offset_of(segments, address);
+	*ret_offset = file_offset_of(&inspection->segments, address);
 	*ret_bytes = bytes;
 	return *ret_offset != 0;
 }
@@ -188,22 +207,22 @@ static bool has_mark(const char *bytes, size_t count)
 }
 
 /* Names of libraries needed and of symbols both stand in the one table of strings. */
-static bool is_sanitized(int file, const struct segments *segments,
-			 char chunk[LONGEST_MARK + CHUNK_BYTES])
+static bool is_sanitized(int file, struct inspection *inspection)
 {
+	char *strings = inspection->strings;
 	uint64_t offset;
 	uint64_t left;
-	if (!find_strings(file, segments, &offset, &left))
+	if (!find_strings(file, inspection, &offset, &left))
 		return false;
-	memset(chunk, 0, LONGEST_MARK);
+	memset(strings, 0, LONGEST_MARK);
 	while (left > 0) {
-		size_t count = mr_min(left, (uint64_t)CHUNK_BYTES);
-		if (!read_at(file, chunk + LONGEST_MARK, count, offset))
+		size_t count = mr_min(left, (uint64_t)STRINGS_BYTES);
+		if (!read_at(file, inspection, strings + LONGEST_MARK, count, offset))
 			return false;
-		if (has_mark(chunk, LONGEST_MARK + count))
+		if (has_mark(strings, LONGEST_MARK + count))
 			return true;
-		/* A mark may lie across two chunks. */
-		memmove(chunk, chunk + count, LONGEST_MARK);
+		/* A mark may lie across two parts. */
+		memmove(strings, strings + count, LONGEST_MARK);
 		offset += count;
 		left -= count;
 	}
@@ -213,18 +232,16 @@ static bool is_sanitized(int file, const struct segments *segments,
 static enum mr_untraced_reason inspect_elf(int file, struct inspection *inspection)
 {
 	const Elf64_Ehdr *header = &inspection->head.elf;
-	struct segments *segments = &inspection->segments;
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != OWN_MACHINE)
 		return MR_UNTRACED_OTHER_CLASS;
-	if (!read_segments(file, header, segments))
+	if (!read_segments(file, inspection))
 		return MR_UNTRACED_NONE;
-	const Elf64_Phdr *interpreter = find_segment(segments, PT_INTERP);
+	const Elf64_Phdr *interpreter = find_segment(&inspection->segments, PT_INTERP);
 	if (!interpreter)
 		return MR_UNTRACED_STATIC;
-	if (!is_own_linker(file, interpreter, inspection->linker))
+	if (!is_own_linker(file, interpreter, inspection))
 		return MR_UNTRACED_OTHER_LIBC;
-	return is_sanitized(file, segments, inspection->chunk) ? MR_UNTRACED_SANITIZER
-							       : MR_UNTRACED_NONE;
+	return is_sanitized(file, inspection) ? MR_UNTRACED_SANITIZER : MR_UNTRACED_NONE;
 }
 
 /* Inspects one file. If it is a script, inspection->interpreter is the file to inspect next, else
@@ -232,15 +249,16 @@ static enum mr_untraced_reason inspect_elf(int file, struct inspection *inspecti
 static enum mr_untraced_reason inspect_file(int file, const struct stat *status,
 					    struct inspection *inspection)
 {
-	ssize_t count = pread(file, &inspection->head, sizeof inspection->head, 0);
+	long count = mr_own_call(SYS_pread64, file, &inspection->head, sizeof inspection->head, 0);
 	inspection->interpreter[0] = 0;
-	if (count > 0 &&
-	    is_script(inspection->head.bytes, mr_min((size_t)count, sizeof inspection->head - 1),
+	inspection->head_bytes = count > 0 ? (size_t)count : 0;
+	if (is_script(inspection->head.bytes,
+		      mr_min(inspection->head_bytes, (size_t)SCRIPT_LINE_BYTES - 1),
 		      inspection->interpreter))
 		return MR_UNTRACED_NONE; /* the kernel ignores a script's setuid bit */
 	if (gains_privileges(file, status))
 		return MR_UNTRACED_PRIVILEGED;
-	if (count >= (ssize_t)sizeof inspection->head.elf &&
+	if (inspection->head_bytes >= sizeof inspection->head.elf &&
 	    memcmp(inspection->head.bytes, ELFMAG, SELFMAG) == 0)
 		return inspect_elf(file, inspection);
 	return MR_UNTRACED_NONE;
@@ -253,16 +271,16 @@ enum mr_untraced_reason mr_target_inspect(int directory, const char *path,
 	for (int level = 0; level < SCRIPT_LEVELS; level++) {
 		struct stat status;
 		/* Opening what is not a regular file might block or disturb a device. */
-		if (fstatat(directory, path, &status, 0) != 0 || !S_ISREG(status.st_mode) ||
-		    faccessat(directory, path, X_OK, AT_EACCESS) != 0)
+		if (mr_own_stat(directory, path, &status) < 0 || !S_ISREG(status.st_mode) ||
+		    mr_own_access(directory, path, X_OK) < 0)
 			return MR_UNTRACED_NONE;
-		int file = openat(directory, path, O_RDONLY | O_CLOEXEC);
+		int file = (int)mr_own_call(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC);
 		/* It is there: whatever keeps us from looking (EACCES, EMFILE ...), it may be harmed. */
 		if (file < 0)
 			return gains_privileges(file, &status) ? MR_UNTRACED_PRIVILEGED
 							       : MR_UNTRACED_UNREADABLE;
 		enum mr_untraced_reason reason = inspect_file(file, &status, inspection);
-		close(file);
+		mr_own_call(SYS_close, file);
 		if (!inspection->interpreter[0])
 			return reason;
 		path = inspection->interpreter;
@@ -274,10 +292,10 @@ enum mr_untraced_reason mr_target_inspect(int directory, const char *path,
 static bool is_executable(const char *path)
 {
 	struct stat status;
-	bool is_file = stat(path, &status) == 0 && S_ISREG(status.st_mode);
-	if (!is_file)
-		errno = ENOENT;
-	return is_file && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+	bool is_file = mr_own_stat(AT_FDCWD, path, &status) == 0 && S_ISREG(status.st_mode);
+	int result = is_file ? mr_own_access(AT_FDCWD, path, X_OK) : -ENOENT;
+	errno = result < 0 ? -result : errno;
+	return result == 0;
 }
 
 bool mr_target_search(const char *name, char *ret_path, size_t bytes)

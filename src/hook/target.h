@@ -17,9 +17,10 @@
 
 #include "record/arena.h"
 
-/* Memory that an inspection needs: too much for the stack of a small thread or of a signal handler. */
+/* Memory that an inspection needs, so that it needs few reads: too much for any stack. What is not touched costs
+ * nothing, if it comes from mmap. */
 struct mr_target_scratch {
-	char bytes[4096];
+	char bytes[(1 << 20) + (32 << 10)];
 } __attribute__((aligned(16)));
 
 /* Why the library must stay out of PATH, relative to the descriptor `directory` (or AT_FDCWD).

@@ -45,8 +45,9 @@ static int begin_packet(struct mr_image *image)
 
 static void end_packet(struct mr_image *image)
 {
-	struct mr_packet_header header = {
-		.magic = MR_CTF_MAGIC, .stream_class = MR_STREAM_USER, .stream = image->stream};
+	struct mr_packet_header header = {.magic = MR_CTF_MAGIC,
+					  .stream_class = image->stream_class,
+					  .stream = image->stream};
 	struct mr_packet_context *context = &image->context;
 	size_t content = image->used - image->packet, whole = mr_align_up(content, (size_t)8);
 
@@ -60,11 +61,12 @@ static void end_packet(struct mr_image *image)
 	context->sequence++;
 }
 
-int mr_image_begin(struct mr_image *image, const struct mr_packet_context *context,
-		   int64_t first_ns)
+int mr_image_begin(struct mr_image *image, enum mr_stream_class stream_class,
+		   const struct mr_packet_context *context, int64_t first)
 {
+	image->stream_class = stream_class;
 	image->context = *context;
-	image->last_ticks = (uint64_t)first_ns;
+	image->last_ticks = (uint64_t)first;
 	image->stream++;
 	return begin_packet(image);
 }
@@ -94,20 +96,25 @@ static uint8_t *put_header(uint8_t *to, enum mr_event_id event, uint64_t ticks, 
 	return put(to, &low, sizeof low);
 }
 
-int mr_image_add(struct mr_image *image, int64_t time_ns, enum mr_event_id event,
-		 const void *payload, const char *text)
+/* Makes room for an event, in a new packet if this one is full. */
+static int make_room(struct mr_image *image, size_t bytes)
 {
-	const struct mr_event_desc *desc = &mr_event_table[event];
-	size_t text_bytes = text ? mr_min(strlen(text), (size_t)TEXT_MAX) : 0;
-	uint64_t ticks = (uint64_t)time_ns;
-
 	if (image->used - image->packet >= PACKET_BYTES) {
 		end_packet(image);
 		if (begin_packet(image) < 0)
 			return -ENOMEM;
 	}
-	/* Room for the padding too. */
-	if (reserve(image, MR_EXTENDED_HEADER_BYTES + desc->fixed_bytes + text_bytes + 1 + 8) < 0)
+	return reserve(image, MR_EXTENDED_HEADER_BYTES + bytes + 8); /* and for the padding */
+}
+
+int mr_image_add(struct mr_image *image, int64_t time, enum mr_event_id event, const void *payload,
+		 const char *text)
+{
+	const struct mr_event_desc *desc = &mr_event_table[event];
+	size_t text_bytes = desc->has_text ? mr_min(strlen(text), (size_t)TEXT_MAX) : 0;
+	uint64_t ticks = (uint64_t)time;
+
+	if (make_room(image, desc->fixed_bytes + text_bytes + 1) < 0)
 		return -ENOMEM;
 	uint8_t *to =
 		put_header(image->bytes + image->used, event, ticks, ticks - image->last_ticks);
@@ -119,6 +126,13 @@ int mr_image_add(struct mr_image *image, int64_t time_ns, enum mr_event_id event
 	image->used = (size_t)(to - image->bytes);
 	image->last_ticks = ticks;
 	return 0;
+}
+
+int mr_image_add_stored(struct mr_image *image, int64_t time, const uint8_t *stored)
+{
+	size_t fixed = mr_event_table[stored[0]].fixed_bytes;
+
+	return mr_image_add(image, time, stored[0], stored + 1, (const char *)stored + 1 + fixed);
 }
 
 void mr_image_take(struct mr_image *image, struct mr_mapping *ret_packets)

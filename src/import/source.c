@@ -10,12 +10,13 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "import/json.h"
 
 enum {
 	WINDOW_BYTES = 256 << 10,
 	INPUT_BYTES = 64 << 10,
 };
+
+_Static_assert((int)MR_SOURCE_HEAD_BYTES <= (int)WINDOW_BYTES, "the head has room in the window");
 
 struct mr_source_file {
 	int fd;
@@ -52,7 +53,7 @@ int mr_source_open(const char *path, struct mr_source *ret_source)
 	int result = check_regular(fd);
 	if (result < 0)
 		return result;
-	mr_auto(free) char *window = calloc(1, WINDOW_BYTES + MR_SCAN_PADDING);
+	mr_auto(free) char *window = calloc(1, WINDOW_BYTES + MR_SOURCE_PADDING);
 	struct mr_source_file *file = window ? malloc(sizeof *file) : NULL;
 	if (!file)
 		return mr_fail_errno(ENOMEM, "cannot read");
@@ -131,7 +132,7 @@ static bool make_room(struct mr_source *source)
 	if (source->at == source->window && left == source->capacity) {
 		size_t larger = 2 * source->capacity;
 		char *window = larger <= MR_SOURCE_WINDOW_MAX
-				       ? realloc(source->window, larger + MR_SCAN_PADDING)
+				       ? realloc(source->window, larger + MR_SOURCE_PADDING)
 				       : NULL;
 
 		if (!window) {
@@ -158,8 +159,16 @@ bool mr_source_more(struct mr_source *source)
 		source->file->is_gzip ? read_gzip(source, to, room) : read_file(source, to, room);
 
 	source->end = to + got;
-	memset(to + got, 0, MR_SCAN_PADDING);
+	memset(to + got, 0, MR_SOURCE_PADDING);
 	return got > 0;
+}
+
+bool mr_source_fill_head(struct mr_source *source)
+{
+	while (source->end - source->at < MR_SOURCE_HEAD_BYTES)
+		if (!mr_source_more(source))
+			return true;
+	return false;
 }
 
 uint64_t mr_source_drain(struct mr_source *source)

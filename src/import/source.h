@@ -6,8 +6,8 @@
  *                                    └ `offset` bytes into the text
  *
  * What is done with is given back at once, so that a large file needs little memory. The window grows
- * only when one value does not fit, and not beyond MR_SOURCE_WINDOW_MAX. Blanks never make it grow. Zeros follow its end, as json.h
- * wants them.
+ * only when one value does not fit, and not beyond MR_SOURCE_WINDOW_MAX. MR_SOURCE_PADDING zeros follow its
+ * end, so that a reader may look at many bytes at once.
  */
 #ifndef MR_IMPORT_SOURCE_H
 #define MR_IMPORT_SOURCE_H
@@ -17,7 +17,9 @@
 #include <stdint.h>
 
 enum {
-	MR_SOURCE_WINDOW_MAX = 64 << 20
+	MR_SOURCE_WINDOW_MAX = 64 << 20,
+	MR_SOURCE_PADDING = 64,
+	MR_SOURCE_HEAD_BYTES = 64 << 10, /* as much as one may look at before reading */
 };
 
 struct mr_source {
@@ -44,6 +46,9 @@ static inline void mr_source_advance(struct mr_source *source, const char *at)
 /* Reads more behind what is in the window: false if there is no more, or no room, see `problem`. Moves
  * the window: pointers into it are void. */
 bool mr_source_more(struct mr_source *source);
+
+/* Reads until the window holds MR_SOURCE_HEAD_BYTES; true if the text ends before. */
+bool mr_source_fill_head(struct mr_source *source);
 
 /* Bytes from `at` to the end of the file. */
 uint64_t mr_source_drain(struct mr_source *source);

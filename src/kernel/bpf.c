@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The source that sees everything: BPF programs, a ring for each CPU, and the encoder behind it.
+ * The source that records everything: BPF programs, a ring for each CPU, and the encoder behind it.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -16,19 +16,13 @@
 #include "kernel/encode.h"
 #include "kernel/object.h"
 #include "kernel/permission.h"
-#include "kernel/ring.h"
+#include "kernel/rings.h"
 #include "kernel/source.h"
 #include "record/ticks.h"
 #include "schema/schema.h"
 
 enum {
-	RING_MAX_BYTES = 16 << 20,
-	RING_MIN_BYTES = 256 << 10,
-	RING_OFFLINE_BYTES = 64 << 10, /* of a CPU that is switched off: it may come back */
-	DEFINITION_RING_BYTES = 512 << 10,
-	MEMORY_SHARE = 32, /* of the machine's memory for all rings: one part in so many */
-	BATCHES = 64,      /* from one CPU at a time: the arena must be drained, too */
-	RINGS_AT_ONCE = 64,
+	BATCHES = 64, /* from one CPU at a time: the arena must be drained, too */
 	STRAGGLERS_NS = 2000000,
 };
 
@@ -40,7 +34,7 @@ struct bpf_source {
 	uint64_t nested;
 	uint32_t cpu_count;
 	uint64_t *lost_by_cpu;
-	struct mr_ring *events, *definitions; /* one for each CPU */
+	struct mr_rings rings;
 };
 
 static struct bpf_source *source_of(struct mr_kernel_source *base)
@@ -50,110 +44,12 @@ static struct bpf_source *source_of(struct mr_kernel_source *base)
 
 /* ---- opening ---------------------------------------------------------------------------------------- */
 
-static uint64_t power_of_two(uint64_t at_least)
-{
-	uint64_t bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-	while (bytes < at_least)
-		bytes *= 2;
-	return bytes;
-}
-
-static uint64_t default_ring_bytes(void)
-{
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t share = memory / MEMORY_SHARE / (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t bytes = RING_MAX_BYTES;
-	while (bytes > mr_max(share, (uint64_t)RING_MIN_BYTES))
-		bytes /= 2;
-	return bytes;
-}
-
-static bool is_online(uint32_t cpu)
-{
-	char path[64];
-	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/online", cpu);
-	mr_auto(close_file) FILE *file = fopen(path, "re");
-	return !file || fgetc(file) != '0'; /* one that cannot be switched off has no such file */
-}
-
-/* Returns its descriptor. */
-static int make_ring(uint64_t bytes, struct mr_ring *ret_ring)
-{
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "millrace_ring", 0, 0, (uint32_t)bytes, NULL);
-	if (fd < 0)
-		return mr_permission_explain(errno, "make a ring buffer");
-	int result = mr_ring_map(fd, bytes, ret_ring);
-	if (result == 0)
-		return fd;
-	close(fd);
-	return result;
-}
-
-/* Puts rings into the map that the programs look into. Together, because the kernel then waits for programs that
- * run: once, and not for every CPU of a large machine. */
-static int install(int rings_fd, uint32_t first_cpu, uint32_t count, const int *fds)
-{
-	uint32_t cpus[RINGS_AT_ONCE] = {0}, done = count;
-	for (uint32_t i = 0; i < count; i++)
-		cpus[i] = first_cpu + i;
-	if (bpf_map_update_batch(rings_fd, cpus, fds, &done, NULL) == 0)
-		return 0;
-	for (uint32_t i = 0; i < count; i++) /* before Linux 5.19 */
-		if (bpf_map_update_elem(rings_fd, &cpus[i], &fds[i], BPF_ANY) < 0)
-			return mr_permission_explain(errno, "install a ring buffer");
-	return 0;
-}
-
-/* For `count` CPUs, at most RINGS_AT_ONCE: descriptors are scarce. */
-static int make_some_rings(int rings_fd, uint32_t first_cpu, uint32_t count, uint64_t bytes,
-			   struct mr_ring *rings)
-{
-	int fds[RINGS_AT_ONCE] = {0}, result = 0;
-	uint32_t made = 0;
-	for (; made < count && result >= 0; made += result >= 0) {
-		uint64_t most = is_online(first_cpu + made) ? UINT64_MAX : RING_OFFLINE_BYTES;
-		result = fds[made] = make_ring(mr_min(bytes, most), &rings[first_cpu + made]);
-	}
-	if (result >= 0)
-		result = install(rings_fd, first_cpu, count, fds);
-	while (made > 0)
-		close(fds[--made]);
-	return result;
-}
-
-static int make_rings(int rings_fd, uint32_t cpu_count, uint64_t bytes, struct mr_ring *rings)
-{
-	int result = 0;
-	for (uint32_t cpu = 0; cpu < cpu_count && result == 0; cpu += RINGS_AT_ONCE)
-		result = make_some_rings(rings_fd, cpu,
-					 mr_min(cpu_count - cpu, (uint32_t)RINGS_AT_ONCE), bytes,
-					 rings);
-	return result;
-}
-
-static int make_all_rings(struct bpf_source *source, uint64_t wanted_bytes)
-{
-	const struct mr_object *object = &source->object;
-	uint64_t bytes = wanted_bytes ? power_of_two(wanted_bytes) : default_ring_bytes();
-	if (bytes > UINT32_C(1) << 30)
-		return mr_fail(EINVAL, "the kernel level's buffers are too large: 1 GiB at most");
-	int result = make_rings(object->event_rings_fd, source->cpu_count, bytes, source->events);
-	return result < 0 ? result
-			  : make_rings(object->definition_rings_fd, source->cpu_count,
-				       DEFINITION_RING_BYTES, source->definitions);
-}
-
 static void close_source(struct mr_kernel_source *base)
 {
 	struct bpf_source *source = source_of(base);
-	for (uint32_t cpu = 0; cpu < source->cpu_count; cpu++) {
-		mr_ring_unmap(&source->events[cpu]);
-		mr_ring_unmap(&source->definitions[cpu]);
-	}
+	mr_rings_free(&source->rings);
 	mr_object_close(&source->object);
 	mr_encoder_free(&source->encoder);
-	free(source->events);
-	free(source->definitions);
 	free(source->lost_by_cpu);
 	free(source);
 }
@@ -181,6 +77,12 @@ static void enable(struct mr_kernel_source *base, bool on)
 	__atomic_store_n(&source_of(base)->object.shared->is_recording, on, __ATOMIC_RELAXED);
 }
 
+static bool are_all_gone(const struct mr_kernel_source *base)
+{
+	const struct mr_bpf_shared *shared = ((const struct bpf_source *)base)->object.shared;
+	return __atomic_load_n(&shared->alive, __ATOMIC_SEQ_CST) == 0 && !shared->not_followed;
+}
+
 static uint32_t drain_ring(struct bpf_source *source, struct mr_ring *ring,
 			   struct mr_kernel_stream *stream)
 {
@@ -204,13 +106,13 @@ static uint32_t drain(struct mr_kernel_source *base, struct mr_kernel_streams *s
 	uint32_t taken = 0;
 	for (uint32_t cpu = 0; cpu < source->cpu_count; cpu++) {
 		struct mr_kernel_stream *stream = &streams->of_cpu[cpu];
-		taken += drain_ring(source, &source->definitions[cpu], stream);
-		taken += drain_ring(source, &source->events[cpu], stream);
+		taken += drain_ring(source, &source->rings.definitions[cpu], stream);
+		taken += drain_ring(source, &source->rings.events[cpu], stream);
 	}
 	return taken;
 }
 
-/* What the rings did not tell any more. */
+/* Adds losses that no record in the rings reports. */
 static void put_losses(struct bpf_source *source, struct mr_kernel_streams *streams)
 {
 	uint64_t now = mr_ticks_of_system(CLOCK_MONOTONIC);
@@ -233,7 +135,7 @@ static void finish(struct mr_kernel_source *base, struct mr_kernel_streams *stre
 	mr_object_visit_tasks(&source->object);
 	enable(base, false);
 	mr_object_detach(&source->object);
-	/* Programs that were running have ended a moment later. */
+	/* Programs that are still running end within a moment. */
 	nanosleep(&(struct timespec){.tv_nsec = STRAGGLERS_NS}, NULL);
 	while (drain(base, streams) > 0)
 		;
@@ -261,6 +163,7 @@ static void describe(const struct mr_kernel_source *base, struct mr_kernel_statu
 static const struct mr_kernel_source_operations operations = {
 	.follow = follow,
 	.enable = enable,
+	.are_all_gone = are_all_gone,
 	.drain = drain,
 	.finish = finish,
 	.describe = describe,
@@ -269,13 +172,15 @@ static const struct mr_kernel_source_operations operations = {
 
 static int open_source(struct bpf_source *source, const struct mr_kernel_options *options)
 {
-	/* Before Linux 5.11 the memory of BPF counts as locked, and libbpf raises the limit; but the program
-	 * that is to be recorded must find its own. */
+	/* Before Linux 5.11 the memory of BPF counts as locked, and libbpf raises the limit. The traced program
+	 * must still get its original limit. */
 	struct rlimit limit;
 	bool is_known = getrlimit(RLIMIT_MEMLOCK, &limit) == 0;
-	int result = mr_object_load(options, source->cpu_count, &source->object);
+	int result = mr_rings_begin(&source->rings, source->cpu_count, options->ring_bytes);
 	if (result == 0)
-		result = make_all_rings(source, options->ring_bytes);
+		result = mr_object_load(options, &source->rings, &source->object);
+	if (result == 0)
+		result = mr_rings_end(&source->rings);
 	if (is_known)
 		setrlimit(RLIMIT_MEMLOCK, &limit);
 	if (result < 0)
@@ -295,12 +200,9 @@ int mr_kernel_open_bpf(const struct mr_kernel_options *options,
 	source->base.operations = &operations;
 	(void)!getrandom(&source->encoder.mask, sizeof source->encoder.mask, 0);
 	source->lost_by_cpu = calloc(cpu_count, sizeof *source->lost_by_cpu);
-	source->events = calloc(cpu_count, sizeof *source->events);
-	source->definitions = calloc(cpu_count, sizeof *source->definitions);
-	bool has_memory = source->lost_by_cpu && source->events && source->definitions;
-	source->cpu_count = has_memory ? cpu_count : 0;
-	int result = has_memory ? open_source(source, options)
-				: mr_fail(ENOMEM, "no memory for the kernel level");
+	source->cpu_count = cpu_count;
+	int result = source->lost_by_cpu ? open_source(source, options)
+					 : mr_fail(ENOMEM, "no memory for the kernel level");
 	if (result < 0)
 		close_source(&source->base);
 	else

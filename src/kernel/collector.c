@@ -10,7 +10,7 @@
 #include "kernel/source.h"
 #include "record/recorder.h"
 
-/* Also what a killed recorder loses, and how finely a flight recorder forgets. */
+/* Also how much a killed recorder loses, and the granularity with which a flight recorder drops events. */
 static const uint64_t hand_over_ns = 250000000;
 
 struct mr_kernel {
@@ -60,6 +60,12 @@ int mr_kernel_start(struct mr_kernel *kernel, const struct mr_kernel_sink *sink)
 void mr_kernel_enable(struct mr_kernel *kernel, bool on)
 {
 	kernel->source->operations->enable(kernel->source, on);
+}
+
+bool mr_kernel_are_all_gone(const struct mr_kernel *kernel)
+{
+	const struct mr_kernel_source_operations *operations = kernel->source->operations;
+	return operations->are_all_gone && operations->are_all_gone(kernel->source);
 }
 
 uint32_t mr_kernel_drain(struct mr_kernel *kernel)

@@ -2,18 +2,19 @@
  *
  * The kernel level: what the operating system did to every thread of the program.
  *
- *     mr_kernel_open()      loads and attaches; nothing is followed yet     may need privilege
- *     mr_kernel_follow()    the child, which waits at its barrier, and all it will bring forth
- *     mr_kernel_start()     packets go to the sink from now on
+ *     mr_kernel_open()      loads and attaches; follows no task yet         may need privileges
+ *     mr_kernel_follow()    the child, which waits at its barrier, and all its descendants
+ *     mr_kernel_start()     from now on, packets go to the sink
  *     mr_kernel_drain()     every few milliseconds, until ...
- *     mr_kernel_finish()    ... nothing more is recorded; the last packets go to the sink
+ *     mr_kernel_finish()    ... stops recording; the last packets go to the sink
  *     mr_kernel_close()
  *
- * There are two sources: programs in the kernel (bpf.c), which see everything, and perf events (perf.c),
- * which need no privilege and see threads come and go, but not why. The better one that is permitted is used.
+ * There are two sources: BPF programs in the kernel (bpf.c), which record everything, and perf events (perf.c),
+ * which need no privileges and show when threads start, run and stop, but not why. The collector uses the better
+ * one that is permitted.
  *
- * Driven by one thread. Nothing outlives the process: should it be killed, the kernel detaches everything.
- * Once started, the process must be attached to the arena: files and texts are defined by it.
+ * One thread drives it. Nothing outlives the process: if it is killed, the kernel detaches everything.
+ * Before it starts, the process must be attached to the arena, because it defines files and texts there.
  */
 #ifndef MR_KERNEL_COLLECTOR_H
 #define MR_KERNEL_COLLECTOR_H
@@ -26,8 +27,8 @@
 #include "kernel/packets.h"
 
 enum mr_kernel_syscalls {
-	MR_KERNEL_SYSCALLS_ALL,      /* every one; costs every process of the machine a little */
-	MR_KERNEL_SYSCALLS_BLOCKING, /* only the ones that threads block in */
+	MR_KERNEL_SYSCALLS_ALL,      /* all; slows down every process of the machine a little */
+	MR_KERNEL_SYSCALLS_BLOCKING, /* only those in which threads block */
 	MR_KERNEL_SYSCALLS_NONE,
 };
 
@@ -39,8 +40,8 @@ enum mr_kernel_mode {
 
 struct mr_kernel_options {
 	enum mr_kernel_syscalls syscalls;
-	uint64_t ring_bytes; /* for each CPU; 0: as the machine's memory allows */
-	bool no_arguments;   /* of programs executed, only the path is recorded */
+	uint64_t ring_bytes; /* per CPU; 0: depends on the machine's memory */
+	bool no_arguments;   /* record only the paths of executed programs */
 };
 
 /* Something that is not recorded, and why. */
@@ -70,21 +71,24 @@ struct mr_kernel;
 /* The cause of a failure says what is missing and what to do about it. */
 int mr_kernel_open(const struct mr_kernel_options *options, struct mr_kernel **ret_kernel);
 
-/* Follows a child that waits before its exec, and all tasks that come from it. */
+/* Follows a child that waits before its exec, and all its descendants. */
 int mr_kernel_follow(struct mr_kernel *kernel, pid_t child);
 
 int mr_kernel_start(struct mr_kernel *kernel, const struct mr_kernel_sink *sink);
 
-/* Switches events on or off; tasks are followed all the time. They are on at first. */
+/* Switches events on or off; they are on at first. Tasks are followed all the time. */
 void mr_kernel_enable(struct mr_kernel *kernel, bool on);
+
+/* True if it is known that none of the tasks that were followed is left. */
+bool mr_kernel_are_all_gone(const struct mr_kernel *kernel);
 
 /* Returns how many records were taken. */
 uint32_t mr_kernel_drain(struct mr_kernel *kernel);
 
-/* Drains, and hands over packets that are not full as well. */
+/* Drains, and also hands over packets that are not full. */
 void mr_kernel_flush(struct mr_kernel *kernel);
 
-/* Ends the recording: calls that are still open are written as such. */
+/* Ends the recording; writes system calls that are still open as unfinished. */
 void mr_kernel_finish(struct mr_kernel *kernel);
 
 void mr_kernel_describe(const struct mr_kernel *kernel, struct mr_kernel_status *ret_status);

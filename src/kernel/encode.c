@@ -20,7 +20,7 @@
 	} while (0)
 #define put(stream, record, event, ...) put_text(stream, record, event, NULL, __VA_ARGS__)
 
-/* Cut at the three days that fit. */
+/* Limited to the three days that fit. */
 static struct mr_u48 duration(uint64_t ns)
 {
 	return mr_u48_from(mr_min(ns, MR_U48_MAX));
@@ -60,7 +60,8 @@ static void define_file(struct mr_encoder *encoder, const struct mr_record_file 
 		encoder->files++;
 }
 
-/* By the recorder, like files and texts: with the time of a call it would overtake the lives of tasks. */
+/* Defined in the recorder's stream, like files and texts. In a CPU's definition stream, whose times never decrease, the
+ * time of a call would overtake the lives of tasks. */
 static void define_syscall(struct mr_encoder *encoder, uint16_t number)
 {
 	uint64_t *word = &encoder->defined_syscalls[number / 64];
@@ -106,7 +107,7 @@ static uint32_t add_source(struct mr_encoder *encoder, uint32_t context, uint64_
 	return fresh.string;
 }
 
-/* The names that the kernel does not tell; otherwise the number or address. */
+/* Names that the kernel does not provide; otherwise the number or address. */
 static uint32_t name_source(struct mr_encoder *encoder, uint32_t context, uint64_t source)
 {
 	static const char *const softirqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
@@ -202,7 +203,7 @@ static void put_exec(struct mr_kernel_stream *stream, const struct mr_record_exe
 		return;
 	size_t end = mr_min(record->text_bytes, (__u32)MR_BPF_ARGUMENT_BYTES);
 	for (size_t at = 0; at < end;) {
-		/* The last word may have been cut. */
+		/* The last word may be truncated. */
 		mr_auto(free) char *word = strndup(record->text + at, end - at);
 		if (!word)
 			break;
@@ -235,14 +236,14 @@ static void put_fork(struct mr_kernel_stream *stream, const struct mr_record_for
 void mr_encoder_put_loss(struct mr_encoder *encoder, struct mr_kernel_stream *stream, uint64_t ns,
 			 uint64_t lost)
 {
-	uint64_t *told = &encoder->lost[stream->cpu % MR_BPF_CPUS];
-	if (lost <= *told)
+	uint64_t *reported = &encoder->lost[stream->cpu % MR_BPF_CPUS];
+	if (lost <= *reported)
 		return;
-	mr_kernel_put_loss(stream, ns, lost - *told, MR_loss_reason_kernel_buffer_full);
-	*told = lost;
+	mr_kernel_put_loss(stream, ns, lost - *reported, MR_loss_reason_kernel_buffer_full);
+	*reported = lost;
 }
 
-/* Records that name something, or are not frequent. */
+/* Records that name something, or are rare. */
 static void put_rare(struct mr_encoder *encoder, struct mr_kernel_stream *stream,
 		     const struct mr_record *head)
 {

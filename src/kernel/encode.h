@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Records of the rings → events of the schema. Picks the narrowest event that holds a record, and defines
- * files, texts and system calls when they are first met.
+ * Turns records of the rings into events of the schema. Picks the smallest event that can hold a record, and
+ * defines files, texts and system calls when they first occur.
  *
- * The kernel numbers files; a number may be used on one CPU before another CPU's ring tells which file that is.
- * So an id is taken at the first sight of a number, and defined when the description comes.
+ * The BPF programs number files. One CPU may use a number before another CPU's ring delivers the description of
+ * that file. So an id is reserved when a number first occurs, and defined when the description arrives.
  */
 #ifndef MR_KERNEL_ENCODE_H
 #define MR_KERNEL_ENCODE_H
@@ -20,19 +20,19 @@ struct mr_encoder_source {
 };
 
 struct mr_encoder {
-	mr_vec(uint32_t) file_ids; /* by the kernel's number; 0: not met yet */
+	mr_vec(uint32_t) file_ids; /* by the BPF programs' number; 0: not seen yet */
 	mr_vec(struct mr_encoder_source) sources;
 	uint64_t files; /* described so far */
-	uint64_t mask;  /* hides addresses of the kernel that serve as names */
+	uint64_t mask;  /* obscures kernel addresses that are used as names */
 	uint64_t defined_syscalls[(1 << 16) / 64];
-	uint64_t lost[MR_BPF_CPUS]; /* of each CPU, as told so far */
+	uint64_t lost[MR_BPF_CPUS]; /* per CPU, as reported so far */
 };
 
 /* A zeroed encoder is ready for use. */
 void mr_encoder_put(struct mr_encoder *encoder, struct mr_kernel_stream *stream,
 		    const struct mr_record *record);
 
-/* Tells how many records a CPU has lost from the beginning. */
+/* Reports how many records a CPU has lost since the beginning. */
 void mr_encoder_put_loss(struct mr_encoder *encoder, struct mr_kernel_stream *stream, uint64_t ns,
 			 uint64_t lost);
 

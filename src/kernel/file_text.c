@@ -15,7 +15,7 @@ enum {
 	END_POINT_BYTES = INET6_ADDRSTRLEN + 16,
 };
 
-/* Turns the parts round: the last one stands first. */
+/* Reverses the order of the parts: the record has the last one first. */
 static void write_path(const struct mr_record_file *record, char *text)
 {
 	char *at = text;
@@ -25,7 +25,7 @@ static void write_path(const struct mr_record_file *record, char *text)
 		while (begin > record->text && begin[-1] != 0)
 			begin--;
 		size_t length = (size_t)(end - 1 - begin);
-		/* The root of a tree that is mounted nowhere has a name of its own: "/". */
+		/* The root of a tree that is mounted nowhere is itself named "/". */
 		if (length != 1 || *begin != '/') {
 			*at++ = '/';
 			memcpy(at, begin, length);
@@ -89,7 +89,7 @@ static void write_unix_socket(const struct mr_record_file *record, char *text)
 	if (peer)
 		length += snprintf(text + length, MR_KERNEL_FILE_TEXT_BYTES - (size_t)length,
 				   "->%lu", peer);
-	/* An abstract address begins with a zero byte, shown as @. */
+	/* An abstract address begins with a zero byte, which is shown as @. */
 	if (record->text_bytes > 0)
 		length += snprintf(text + length, MR_KERNEL_FILE_TEXT_BYTES - (size_t)length,
 				   ",\"%s%.*s\"", record->text[0] ? "" : "@",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How a file is called in a trace: the way /proc/PID/fd shows it, and sockets as `strace -yy` does.
+ * The name of a file in a trace: as /proc/PID/fd shows it, and for sockets as `strace -yy` does.
  *
  *     /data/train.bin   /tmp/gone (deleted)   pipe:[4711]   anon_inode:[eventpoll]
  *     TCP:[127.0.0.1:40000->127.0.0.1:80]   UDPv6:[[::1]:53]   UNIX-STREAM:[815->816,"/run/x"]   socket:[23]

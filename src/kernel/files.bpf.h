@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * Files: descriptor → file → number. A file gets its number, and one record that describes it, when a traced
- * thread first uses it: nobody needs to see it opened, inherited or duplicated.
+ * thread first uses it. So there is no need to follow how it was opened, inherited or duplicated.
  */
 #ifndef MR_KERNEL_FILES_BPF_H
 #define MR_KERNEL_FILES_BPF_H
@@ -37,8 +37,8 @@ struct walk {
 	struct mr_record_file *record; /* in a scratch */
 };
 
-/* Adds the name of one directory. How much there is already stands in map memory and not in a register: the
- * verifier then need not follow every length. */
+/* Adds the name of one directory. The length so far is in map memory and not in a register, so that the
+ * verifier need not follow every possible length. */
 static long walk_up(u32 step, struct walk *walk)
 {
 	struct dentry *dentry = walk->dentry;
@@ -73,7 +73,7 @@ static __always_inline void describe_path(struct file *file, struct mr_record_fi
 	void *mounted = BPF_CORE_READ(file, f_path.mnt);
 	struct mount *mount = mounted - bpf_core_field_offset(struct mount, mnt);
 	struct walk walk = {.dentry = dentry, .mount = mount, .record = record};
-	/* A root is not in the hash of names either. */
+	/* A root is not in the name hash either. */
 	record->head.number = !BPF_CORE_READ(dentry, d_hash.pprev) &&
 			      dentry != BPF_CORE_READ(mount, mnt.mnt_root);
 	bpf_loop(PATH_PARTS, walk_up, &walk, 0);
@@ -128,7 +128,7 @@ static __always_inline void describe_socket(struct file *file, struct mr_record_
 	}
 }
 
-/* Writes the record that gives a file its number; false: it is lost. */
+/* Writes the record that assigns a file its number; false: the record is lost. */
 static __noinline bool describe(struct file *file, u32 number, struct file_key *key)
 {
 	struct scratch *scratch = key ? take_scratch() : NULL;
@@ -170,7 +170,7 @@ static __noinline bool describe(struct file *file, u32 number, struct file_key *
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
-/* What of a socket changes when it is bound or connected. */
+/* A value that changes when a socket is bound or connected. */
 static __always_inline u64 socket_state(struct file *file)
 {
 	struct socket *socket = BPF_CORE_READ(file, private_data);
@@ -198,7 +198,7 @@ static __always_inline void make_key(struct file *file, struct file_key *ret_key
 	u64 name = peek(dentry, d_name.hash_len);
 	if (type == FILE_SOCKET)
 		ret_key->name = socket_state(file);
-	else if ((u32)name == 0) /* not hashed, as in "[eventfd]": what it does tells what it is */
+	else if ((u32)name == 0) /* not hashed, as "[eventfd]": its operations identify it */
 		ret_key->name = (u64)peek(file, f_op);
 	else
 		ret_key->name = name | (u64)(peek(dentry, d_hash.pprev) == NULL) << 63;
@@ -212,13 +212,13 @@ static __always_inline bool same_key(const struct file_key *a, const struct file
 	       a->device == b->device && a->generation == b->generation;
 }
 
-/* Gives a number to a file that has none; 0 if it could not be described. */
+/* Assigns a number to a file that has none; 0 if it could not be described. */
 static __noinline u32 define_file(struct file *file, struct file_key *key)
 {
 	if (!key)
 		return 0;
 	u32 number = __sync_fetch_and_add(&shared.files, 1) + 1;
-	/* Another CPU may do the same at this moment: then one file has two numbers, no harm. */
+	/* Another CPU may do the same at this moment: then one file has two numbers, which does no harm. */
 	if (!describe(file, number, key))
 		return 0;
 	bpf_map_update_elem(&files, key, &number, BPF_ANY);

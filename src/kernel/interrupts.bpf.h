@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * Interrupt work: what is under way on each CPU (so that a waking knows its source), and the time it takes
- * from traced threads.
+ * Interrupt work: what is in progress on each CPU (so that a waking knows its source), and how much time it
+ * takes from traced threads.
  */
 #ifndef MR_KERNEL_INTERRUPTS_BPF_H
 #define MR_KERNEL_INTERRUPTS_BPF_H
@@ -12,7 +12,7 @@ enum {
 	NONE = 0xffff,
 };
 
-/* The place is taken before it is filled: an interrupt in between then takes the next one. */
+/* Reserves the entry before filling it, so that an interrupt in between takes the next one. */
 static __always_inline void enter(u32 kind, u32 number, u64 source, u64 name)
 {
 	struct mr_bpf_cpu *cpu = this_cpu();
@@ -38,7 +38,7 @@ static __always_inline void put_interrupt(const struct mr_bpf_context *context, 
 	end_record(record);
 }
 
-/* Finds the innermost context of this kind: how many are around it, or NONE if its beginning was not seen. */
+/* Finds the innermost context of this kind: its depth, or NONE if its beginning was not seen. */
 static __always_inline u32 find_context(const struct mr_bpf_cpu *cpu, u32 kind)
 {
 	u32 depth = cpu->depth;
@@ -58,7 +58,7 @@ static __always_inline int leave(u32 kind)
 	return 0;
 }
 
-/* Likewise, and records it: before it is left, or another interrupt might take its place. */
+/* The same, but records it first: once it is left, another interrupt might overwrite it. */
 static __always_inline int leave_interrupt(u32 kind, u8 interrupt_kind)
 {
 	struct mr_bpf_cpu *cpu = this_cpu();

@@ -33,7 +33,7 @@ int BPF_PROG(on_block_start, struct request *request)
 	return 0;
 }
 
-/* The last one counts: a request may be put back and issued again, even by another task. */
+/* The last issue counts: a request may be requeued and issued again, even by another task. */
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(on_block_issue, struct request *request)
 {
@@ -65,7 +65,7 @@ int BPF_PROG(on_block_complete, struct request *request, u8 error, unsigned int 
 	u64 key = (u64)request;
 	struct request_state *state = bpf_map_lookup_elem(&requests, &key);
 	if (!state || (!error && bytes < request->__data_len))
-		return 0; /* one part of it: the rest is still to come */
+		return 0; /* a partial completion: the rest follows */
 	struct gendisk *disk = BPF_CORE_READ(request, q, disk);
 	struct mr_record_block_io *record;
 	if (shared.is_recording && begin_record_of(record, MR_RECORD_BLOCK_IO, state->tid)) {
@@ -78,7 +78,8 @@ int BPF_PROG(on_block_complete, struct request *request, u8 error, unsigned int 
 		record->queue_ns = issued_ns - state->submitted_ns;
 		record->service_ns = record->head.time_ns - issued_ns;
 		record->error =
-			error ? -5 : 0; /* the kernel's status is its own; seen from outside: EIO */
+			error ? -5
+			      : 0; /* the status is internal to the kernel; user space sees EIO */
 		end_record(record);
 	}
 	bpf_map_delete_elem(&requests, &key);
@@ -107,7 +108,7 @@ int BPF_PROG(on_kernel_fault)
 	return begin_fault();
 }
 
-/* Runs when the page is there. */
+/* Runs when the page has been loaded. */
 SEC("perf_event")
 int on_major_fault(struct bpf_perf_event_data *ctx)
 {
@@ -161,7 +162,7 @@ enum {
 	CODE_OF_KERNEL = 0x80,
 };
 
-/* In place of a pointer the kernel may give 0, for a user, or 1, for itself. */
+/* Instead of a pointer the kernel may pass 0 (sent by a user) or 1 (sent by the kernel). */
 static __always_inline int signal_code(struct kernel_siginfo *info)
 {
 	if ((u64)info <= 1)
@@ -206,7 +207,7 @@ int BPF_PROG(on_signal_delivered, int signal, struct kernel_siginfo *info)
 /* ---- io_uring ----------------------------------------------------------------------------------------- */
 
 enum {
-	URING_FIXED_FILE = 1, /* the descriptor is an index into a table of the ring's own */
+	URING_FIXED_FILE = 1, /* the descriptor is an index into the ring's own table */
 };
 
 #define BIT(number) (1ull << (number))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The kernel's structs, as far as the programs look into them. Where a field really lies is found out when
- * the programs are loaded (CO-RE); only names and types matter here, and unused fields are left out.
+ * The parts of the kernel's structs that the programs read. The real offset of each field is determined when
+ * the programs are loaded (CO-RE); only names and types matter here, and unused fields are omitted.
  */
 #ifndef MR_KERNEL_KERNEL_TYPES_H
 #define MR_KERNEL_KERNEL_TYPES_H
@@ -22,13 +22,14 @@ typedef _Bool bool;
 
 #ifdef __TARGET_ARCH_x86
 struct pt_regs {
-	unsigned long di, si, r8, orig_ax, cs;
+	unsigned long di, si, r8, r9, orig_ax, cs;
 };
 #define mr_regs_number(regs)          ((long)(regs)->orig_ax)
 #define mr_regs_first_argument(regs)  ((regs)->di)
 #define mr_regs_second_argument(regs) ((regs)->si)
 #define mr_regs_fifth_argument(regs)  ((regs)->r8)
-/* Calls of 32-bit programs are numbered differently: their code segment tells. */
+#define mr_regs_sixth_argument(regs)  ((regs)->r9)
+/* 32-bit programs have different system call numbers; their code segment identifies them. */
 #define mr_regs_is_other_abi(regs) ((regs)->cs == 0x23)
 #else
 struct pt_regs {
@@ -40,6 +41,7 @@ struct pt_regs {
 #define mr_regs_first_argument(regs)  ((regs)->regs[0])
 #define mr_regs_second_argument(regs) ((regs)->regs[1])
 #define mr_regs_fifth_argument(regs)  ((regs)->regs[4])
+#define mr_regs_sixth_argument(regs)  ((regs)->regs[5])
 #define mr_regs_is_other_abi(regs)    (((regs)->pstate & 0x10) != 0)
 #endif
 
@@ -188,7 +190,7 @@ struct request {
 };
 
 struct in6_addr {
-	u8 bytes[16]; /* read as a whole: the kernel's member names do not matter */
+	u8 bytes[16]; /* read as a whole, so the kernel's member names do not matter */
 };
 
 struct sock_common {

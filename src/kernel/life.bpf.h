@@ -20,6 +20,7 @@ static __always_inline void announce(struct task_struct *kernel_task, struct tas
 				     u32 parent_tid)
 {
 	task->is_announced = true;
+	__sync_fetch_and_add(&shared.alive, 1);
 	task->minor_faults = kernel_task->min_flt;
 	mark(kernel_task->pid);
 	struct mr_record_fork *record;
@@ -51,7 +52,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* Workers of an io_uring are not born by a fork: they are met here. */
+/* Workers of an io_uring are not created by a fork; they are first seen here. */
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_wakeup_new, struct task_struct *born)
 {
@@ -69,7 +70,7 @@ int BPF_PROG(on_wakeup_new, struct task_struct *born)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *kernel_task, int old_tid, struct linux_binprm *program)
 {
-	/* Its pid may have been that of another thread, whose end has cleared the bit. */
+	/* Another thread may have had this pid before; its end has cleared the bit. */
 	struct task *task = bpf_task_storage_get(&tasks, kernel_task, NULL, 0);
 	if (!task)
 		return 0;
@@ -133,6 +134,7 @@ int BPF_PROG(on_exit, struct task_struct *kernel_task)
 	struct task *task = task_of(kernel_task);
 	if (!task)
 		return 0;
+	__sync_fetch_and_add(&shared.alive, -1);
 	put_unfinished(kernel_task, task,
 		       is_ended_by_exec(kernel_task) ? MR_unfinished_reason_exec
 						     : MR_unfinished_reason_exit);
@@ -163,8 +165,8 @@ int BPF_PROG(on_rename, struct task_struct *kernel_task, const char *name)
 	return 0;
 }
 
-/* Run by the collector: announces the child it has just given storage, and at the end writes the calls that are
- * still open. */
+/* The collector runs it: it announces the child for which the collector has just made storage, and at the end
+ * writes the calls that are still open. */
 SEC("iter/task")
 int on_each_task(struct bpf_iter__task *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * The programs that run in the kernel. Each is attached to one tracepoint, by its type (tp_btf); a
- * tracepoint that a kernel lacks costs only what it would have told.
+ * The programs that run in the kernel. Each is attached to one tracepoint, by its type (tp_btf). If a kernel
+ * lacks a tracepoint, the trace lacks only what that tracepoint reports.
  *
  *     tasks.bpf.h         who is traced; rings and records
  *     files.bpf.h         descriptors → files and sockets
@@ -13,5 +13,5 @@
  */
 #include "kernel/io.bpf.h"
 
-/* The kernel lends its helpers to such programs only: hence the second licence of these files, and theirs alone. */
+/* The kernel offers the helpers used here only to GPL programs. Hence the second licence of these files, and only these. */
 char license_text[] SEC("license") = "GPL";

@@ -30,10 +30,10 @@ enum {
 enum need {
 	INDISPENSABLE,
 	OPTIONAL,
-	FOR_ALL_CALLS, /* only if all system calls are to be recorded */
+	FOR_ALL_CALLS, /* only if the user wants all system calls */
 };
 
-/* Programs that are of use only together. */
+/* Programs that are useful only together. */
 static const struct feature {
 	const char *name;
 	enum need need;
@@ -65,11 +65,11 @@ static const struct feature {
 	{"io_uring completions", OPTIONAL, {"on_uring_complete"}},
 };
 
-/* What is found out before loading. */
+/* What is determined before loading. */
 struct plan {
 	const struct mr_kernel_options *options;
-	const struct btf *kernel_types;
-	uint32_t cpu_count;
+	const struct mr_rings *rings;
+	struct btf *kernel_types; /* NULL: not looked at, as reading them takes a while */
 	bool is_off[mr_countof(features)];
 };
 
@@ -100,10 +100,10 @@ static int tracepoint_arguments(const struct btf *types, const char *tracepoint)
 		return -1;
 	const struct btf_type *pointer = btf__type_by_id(types, btf__type_by_id(types, id)->type);
 	const struct btf_type *prototype = btf__type_by_id(types, pointer->type);
-	return btf_vlen(prototype) - 1; /* without the one that is the probe's own */
+	return btf_vlen(prototype) - 1; /* without the probe's own argument */
 }
 
-/* Switches a feature off; fails if there is no doing without it. */
+/* Switches a feature off; fails if it is indispensable. */
 static int switch_off(struct mr_object *object, struct plan *plan, const struct feature *feature,
 		      const char *why)
 {
@@ -122,6 +122,13 @@ static int switch_off(struct mr_object *object, struct plan *plan, const struct 
 
 /* ---- loading -------------------------------------------------------------------------------------- */
 
+/* Forgets what was switched off. */
+static void reset_off(struct mr_object *object, struct plan *plan)
+{
+	memset(plan->is_off, 0, sizeof plan->is_off);
+	object->off.count = 0;
+}
+
 static int check_tracepoint(struct mr_object *object, struct plan *plan,
 			    const struct bpf_program *program)
 {
@@ -131,7 +138,7 @@ static int check_tracepoint(struct mr_object *object, struct plan *plan,
 	if (arguments < 0)
 		snprintf(why, sizeof why, "the kernel has no tracepoint %s", tracepoint);
 	else if (tracepoint && strcmp(tracepoint, "io_uring_complete") == 0 && arguments != 3)
-		snprintf(why, sizeof why, "the kernel's tracepoint %s is of another kind",
+		snprintf(why, sizeof why, "the kernel's tracepoint %s has other arguments",
 			 tracepoint);
 	else
 		return 0;
@@ -160,12 +167,13 @@ static bool is_wanted(const struct plan *plan, const struct bpf_program *program
 
 static void fill_settings(const struct plan *plan, struct mr_bpf_settings *settings)
 {
+	const struct btf *types = plan->kernel_types;
 	*settings = (struct mr_bpf_settings){
 		.record_blocked_calls = plan->options->syscalls == MR_KERNEL_SYSCALLS_BLOCKING,
 		.no_arguments = plan->options->no_arguments,
-		.has_cast = btf__find_by_name_kind(plan->kernel_types, "bpf_rdonly_cast",
-						   BTF_KIND_FUNC) > 0,
-		.has_switch_state = tracepoint_arguments(plan->kernel_types, "sched_switch") > 3,
+		.has_cast = !types ||
+			    btf__find_by_name_kind(types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0,
+		.has_switch_state = !types || tracepoint_arguments(types, "sched_switch") > 3,
 		.yield_number = (uint32_t)mr_syscall_number("sched_yield"),
 	};
 	for (uint32_t i = 0; i < MR_BPF_SYSCALLS; i++)
@@ -182,16 +190,16 @@ static int prepare(struct mr_object *object, const struct plan *plan)
 	fill_settings(plan, &values);
 	int result = bpf_map__set_initial_value(settings, &values, sizeof values);
 	if (result == 0)
-		result = bpf_map__set_max_entries(events, plan->cpu_count);
+		result = bpf_map__reuse_fd(events, plan->rings->events_fd);
 	if (result == 0)
-		result = bpf_map__set_max_entries(definitions, plan->cpu_count);
+		result = bpf_map__reuse_fd(definitions, plan->rings->definitions_fd);
 	return result < 0 ? mr_fail_errno(-result, "cannot prepare the BPF programs") : 0;
 }
 
-/* The last line of a verifier's log that says why: the very last ones are figures. */
+/* The last line of a verifier's log that gives a reason: the lines after it are statistics. */
 static void reason_of(char *log, char *ret_why, size_t bytes)
 {
-	const char *found = "the verifier refuses it";
+	const char *found = "the verifier rejects it";
 	char *rest = NULL;
 	for (char *line = strtok_r(log, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (strncmp(line, "processed ", 10) != 0 && line[0] != ';')
@@ -216,7 +224,7 @@ static void give_logs(struct bpf_object *object, struct log *logs, char *memory)
 	}
 }
 
-/* Tries to load what is not off. 1: a feature had to be switched off, try again. */
+/* Tries to load the features that are not off. 1: a feature had to be switched off, try again. */
 static int try_load(struct mr_object *object, struct plan *plan)
 {
 	struct bpf_program *program;
@@ -237,7 +245,7 @@ static int try_load(struct mr_object *object, struct plan *plan)
 	int loaded = bpf_object__load(object->object);
 	if (loaded == 0)
 		return 0;
-	/* Only a program that was refused has a log. */
+	/* Only a rejected program has a log. */
 	for (size_t i = 0; i < count; i++) {
 		char why[256];
 		if (logs[i].text[0] == 0)
@@ -268,26 +276,39 @@ static int map_shared(struct mr_object *object)
 	return 0;
 }
 
+/* Finds out what the kernel lacks. */
+static int look_at_kernel(struct mr_object *object, struct plan *plan)
+{
+	plan->kernel_types = btf__load_vmlinux_btf();
+	if (!plan->kernel_types)
+		return mr_fail(ENOTSUP, "the kernel does not describe its types: there is no "
+					"/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)");
+	return check_tracepoints(object, plan);
+}
+
+/* At first as if the kernel had everything, which today's have: what it lacks makes the verifier refuse. */
 static int load(struct mr_object *object, struct plan *plan)
 {
 	int result = open_object(object);
-	if (result == 0)
-		result = check_tracepoints(object, plan);
-	int loaded = 1;
-	while (result == 0 && loaded == 1) {
+	int loaded = result == 0 ? try_load(object, plan) : 1;
+	if (result == 0 && loaded != 0) {
+		reset_off(object, plan);
+		result = open_object(object); /* one that failed cannot be loaded again */
+		if (result == 0)
+			result = look_at_kernel(object, plan);
+	}
+	while (result == 0 && loaded != 0) {
 		loaded = try_load(object, plan);
-		if (loaded == 1)
-			result = open_object(object); /* one that failed cannot be loaded again */
+		if (loaded < 0)
+			result = loaded;
+		else if (loaded == 1)
+			result = open_object(object);
 	}
 	if (result == 0)
-		result = loaded < 0 ? loaded : map_shared(object);
-	if (result < 0)
-		return result;
-	object->tasks_fd = bpf_object__find_map_fd_by_name(object->object, "tasks");
-	object->event_rings_fd = bpf_object__find_map_fd_by_name(object->object, "event_rings");
-	object->definition_rings_fd =
-		bpf_object__find_map_fd_by_name(object->object, "definition_rings");
-	return 0;
+		result = map_shared(object);
+	if (result == 0)
+		object->tasks_fd = bpf_object__find_map_fd_by_name(object->object, "tasks");
+	return result;
 }
 
 static int be_silent(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -298,18 +319,14 @@ static int be_silent(enum libbpf_print_level level, const char *format, va_list 
 	return 0;
 }
 
-int mr_object_load(const struct mr_kernel_options *options, uint32_t cpu_count,
+int mr_object_load(const struct mr_kernel_options *options, const struct mr_rings *rings,
 		   struct mr_object *ret_object)
 {
-	struct mr_object object = {.cpu_count = cpu_count};
+	struct mr_object object = {.cpu_count = rings->cpu_count};
 	libbpf_set_print(be_silent);
-	struct btf *types = btf__load_vmlinux_btf();
-	if (!types)
-		return mr_fail(ENOTSUP, "the kernel does not describe its types: there is no "
-					"/sys/kernel/btf/vmlinux (CONFIG_DEBUG_INFO_BTF)");
-	struct plan plan = {.options = options, .kernel_types = types, .cpu_count = cpu_count};
+	struct plan plan = {.options = options, .rings = rings};
 	int result = load(&object, &plan);
-	btf__free(types);
+	btf__free(plan.kernel_types);
 	if (result < 0)
 		mr_object_close(&object);
 	else
@@ -342,7 +359,7 @@ static int attach_to_faults(struct mr_object *object, const struct bpf_program *
 		int fd = (int)syscall(SYS_perf_event_open, &faults, -1, (int)cpu, -1,
 				      PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0 && errno == ENODEV)
-			continue; /* switched off */
+			continue; /* offline */
 		int result =
 			fd < 0 ? -errno : keep(object, bpf_program__attach_perf_event(program, fd));
 		if (result < 0) {
@@ -396,7 +413,7 @@ int mr_object_visit_tasks(struct mr_object *object)
 	while (fd >= 0 && (got = read(fd, unused, sizeof unused)) > 0)
 		;
 	if (fd < 0 || got < 0)
-		result = mr_fail_errno(errno, "cannot look at the tasks of the machine");
+		result = mr_fail_errno(errno, "cannot list the tasks of the machine");
 	bpf_link__destroy(link);
 	return result;
 }

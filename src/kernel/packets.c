@@ -94,7 +94,7 @@ void mr_kernel_put(struct mr_kernel_stream *stream, uint64_t ns, uint8_t event, 
 	size_t text_length = text ? strnlen(text, MR_KERNEL_TEXT_MAX - 1) : 0;
 	size_t need = MR_EXTENDED_HEADER_BYTES + bytes + (text ? text_length + 1 : 0);
 	ns = mr_max(ns, packet->last_ns);
-	/* The rest is for the sink's padding. */
+	/* The rest is reserved for the sink's padding. */
 	if (packet->content_bytes + need > MR_KERNEL_PACKET_BYTES - 8)
 		hand_over(stream, packet);
 	if (packet->content_bytes == 0 && !begin(stream, packet, ns)) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernel level without privilege: perf events of the program's own tasks.
+ * The kernel level without privileges: perf events of the program's own tasks.
  *
  *     for each CPU   dummy event ──┐ switches in and out, fork, exit, names
  *                                  ├──► ring ──┐
  *                    major faults ─┘           ├── by time ──► events of the CPU's stream
  *     next CPU       ...              ──► ring ┘
  *
- * The events are opened on the child, which waits before its exec, and are inherited by all that comes from
- * it. They tell when a thread is on a CPU and whether it left it unwillingly. Who ran instead, why a thread
- * blocked and who woke it they do not tell.
+ * The events are opened on the child, which waits before its exec, and all its descendants inherit them.
+ * They show when a thread is on a CPU and whether it was preempted. They do not show who ran instead, why a
+ * thread blocked and who woke it.
  *
- * Records that found the ring full are counted by the kernel. The rings are locked memory, of which a
- * user gets 516 KiB for each CPU without asking.
+ * The kernel counts records for which a ring had no room. The rings are locked memory, of which a user gets
+ * 516 KiB per CPU by default.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -41,7 +41,7 @@ enum {
 
 static const uint32_t unknown_tid = UINT32_MAX;
 
-/* The records that are asked for, as the kernel writes them. */
+/* The requested records, as the kernel writes them. */
 struct record {
 	struct perf_event_header header;
 	union {
@@ -61,7 +61,7 @@ struct record {
 			uint64_t time_ns, address;
 		} fault;
 	};
-	/* At the end of every record but a fault; of various places, so kept apart. */
+	/* At the end of every record except a fault; its offset varies, so it is separate. */
 	uint32_t pid, tid;
 	uint64_t time_ns;
 };
@@ -72,13 +72,13 @@ struct ring {
 	int fault_fd; /* -1: major faults are not recorded */
 	struct perf_event_mmap_page *page;
 	uint64_t data_bytes;
-	uint64_t at, end; /* what this drain still has to read */
+	uint64_t at, end; /* the part that this drain has yet to read */
 	struct record next;
 	bool has_next;
-	uint64_t lost_told; /* records, by records that say so */
+	uint64_t lost_told; /* lost records, according to loss records */
 };
 
-/* Where a task's name is remembered, so that its children can be given it. */
+/* Remembers a task's name, because its children inherit it. */
 struct task_name {
 	uint32_t tid;
 	char name[NAME_BYTES];
@@ -87,12 +87,12 @@ struct task_name {
 struct perf {
 	struct mr_kernel_source source;
 	uint64_t ring_bytes;
-	uint64_t on_ns; /* what happened from here to there is recorded */
+	uint64_t on_ns; /* events from here to off_ns are recorded */
 	uint64_t off_ns;
-	pid_t child; /* whose birth is still to be told; 0: it has been */
+	pid_t child; /* its creation is yet to be recorded; 0: it has been */
 	uint64_t child_ns;
 	uint32_t cpu_count;
-	struct ring *rings; /* one for each CPU; fd -1: the CPU is not there */
+	struct ring *rings; /* one per CPU; fd -1: the CPU is offline */
 	uint64_t *lost_by_cpu;
 	struct mr_kernel_off off;
 	struct task_name names[TASK_NAMES];
@@ -143,7 +143,7 @@ static int explain_refusal(int error)
 			     "perf_event_open is refused (by a container's seccomp profile?)");
 }
 
-/* As large as asked for, a power of two, or as is allowed. */
+/* As large as requested (a power of two), or as large as permitted. */
 static int map_ring(struct ring *ring, uint64_t bytes)
 {
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -168,7 +168,7 @@ static void open_faults(struct perf *perf, struct ring *ring, pid_t child)
 	ring->fault_fd = open_event(PERF_COUNT_SW_PAGE_FAULTS_MAJ, child, (int)ring->cpu);
 	if (ring->fault_fd >= 0 && ioctl(ring->fault_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0)
 		return;
-	perf->off = (struct mr_kernel_off){"major faults", "the kernel refuses such a perf event"};
+	perf->off = (struct mr_kernel_off){"major faults", "the kernel rejects such a perf event"};
 	if (ring->fault_fd >= 0)
 		close(ring->fault_fd);
 	ring->fault_fd = -1;
@@ -225,7 +225,7 @@ static void close_perf(struct mr_kernel_source *source)
 
 /* ---- reading a ring ---------------------------------------------------------------------------------- */
 
-/* Copies what stands `at` in the ring, around its end if need be. */
+/* Copies data from position `at` of the ring, around its end if necessary. */
 static void copy_out(const struct ring *ring, uint64_t at, void *to, uint64_t bytes)
 {
 	const char *data = (const char *)ring->page + ring->page->data_offset;
@@ -308,7 +308,7 @@ static void put_birth(struct perf *perf, struct mr_kernel_stream *stream, uint64
 	mr_kernel_put(stream, ns, MR_EVENT_kernel_fork, &event, sizeof event, name_of(perf, tid));
 }
 
-/* The child was forked before there was anybody to tell. It still has our name. */
+/* The child was forked before perf events were open. It still has our name. */
 static void put_child(struct perf *perf, struct mr_kernel_stream *stream)
 {
 	char name[NAME_BYTES] = "";
@@ -435,7 +435,7 @@ static uint32_t drain(struct mr_kernel_source *source, struct mr_kernel_streams 
 	return taken;
 }
 
-/* What one event lost, by its own count; 0 where the kernel does not tell. */
+/* How much one event lost, by its own count; 0 if the kernel does not provide it. */
 static uint64_t lost_of(int fd)
 {
 	struct {
@@ -444,7 +444,7 @@ static uint64_t lost_of(int fd)
 	return fd >= 0 && read(fd, &count, sizeof count) == sizeof count ? count.lost : 0;
 }
 
-/* Losses after the last record that found room are in no record. */
+/* No record reports losses after the last record that found room. */
 static void finish(struct mr_kernel_source *source, struct mr_kernel_streams *streams)
 {
 	struct perf *perf = (struct perf *)source;

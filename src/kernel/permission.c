@@ -22,7 +22,7 @@ static bool has_capability(unsigned capability)
 	return data[capability / 32].effective >> capability % 32 & 1;
 }
 
-/* "confidentiality" forbids programs to read the kernel's memory. */
+/* In "confidentiality" mode no program may read the kernel's memory. */
 static bool is_locked_down(void)
 {
 	char text[128] = "";
@@ -37,8 +37,8 @@ int mr_permission_explain(int error, const char *what)
 			     (has_capability(CAP_BPF) && has_capability(CAP_PERFMON));
 	if (is_refused && !is_privileged)
 		return mr_fail(error,
-			       "cannot %s: not permitted: use sudo, or once `sudo setcap "
-			       "cap_bpf,cap_perfmon+ep` on the program millrace",
+			       "cannot %s: not permitted: use sudo, or run `sudo setcap "
+			       "cap_bpf,cap_perfmon+ep` once on the millrace program",
 			       what);
 	if (is_refused && is_locked_down())
 		return mr_fail(error, "cannot %s: the kernel is locked down (confidentiality)",
@@ -46,7 +46,7 @@ int mr_permission_explain(int error, const char *what)
 	if (is_refused)
 		return mr_fail(
 			error,
-			"cannot %s: not permitted, in spite of the privilege: a container or "
+			"cannot %s: not permitted despite sufficient privileges: a container or "
 			"seccomp filter forbids bpf()",
 			what);
 	if (error == ENOSYS)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Why the kernel refuses BPF, and what to do about it.
+ * Explains why the kernel refuses BPF, and what to do about it.
  */
 #ifndef MR_KERNEL_PERMISSION_H
 #define MR_KERNEL_PERMISSION_H
 
-/* Fails with a cause for `error` (positive) of the attempt to do `what`. */
+/* Fails with a cause that explains `error` (positive), with which the attempt to do `what` failed. */
 int mr_permission_explain(int error, const char *what);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * What the programs in the kernel and the collector share: memory, settings, and the records in the rings.
  *
- * Each CPU has a ring. A record begins with its time and type; all are naturally aligned and a multiple of
- * eight bytes long. Included by BPF programs, so no header of libc is used here.
+ * Each CPU has a ring. A record begins with its time and type; all records are naturally aligned and a multiple
+ * of eight bytes long. BPF programs include this file, so it uses no libc header.
  *
  *      0         8      9        10       12     16
  *      ┌─────────┬──────┬────────┬────────┬──────┬───────────── ─ ─
@@ -47,11 +47,11 @@ enum mr_record_type {
 	MR_RECORD_URING_SUBMIT,
 	MR_RECORD_URING_COMPLETE,
 	MR_RECORD_LOSS,   /* records were lost before this one */
-	MR_RECORD_FILE,   /* gives a file a number */
-	MR_RECORD_SOURCE, /* gives the source of a waking a name */
+	MR_RECORD_FILE,   /* assigns a number to a file */
+	MR_RECORD_SOURCE, /* names the source of a waking */
 };
 
-/* `detail` and `number` are what the comment behind each struct says. */
+/* The comment after each struct explains `detail` and `number`. */
 struct mr_record {
 	__u64 time_ns;
 	__u8 type;
@@ -77,7 +77,7 @@ struct mr_record_syscall { /* detail: of a futex call its command; number: of th
 	struct mr_record head;
 	__u64 duration_ns;
 	__s32 result;
-	__u32 file; /* number given by a file record; 0: none */
+	__u32 file; /* number assigned by a file record; 0: none */
 	__u64 argument;
 };
 
@@ -103,7 +103,7 @@ struct mr_record_exec {
 	struct mr_record head;
 	__u32 old_tid;
 	__u32 text_bytes;
-	char text[]; /* words, each ended by a zero byte */
+	char text[]; /* words, each terminated by a zero byte */
 };
 
 struct mr_record_exit {
@@ -186,7 +186,7 @@ enum mr_file_kind {
 	MR_FILE_PATH,
 	MR_FILE_PIPE,
 	MR_FILE_ANONYMOUS,
-	MR_FILE_SOCKET,       /* of a family that is not described further */
+	MR_FILE_SOCKET,       /* of a family without further description */
 	MR_FILE_SOCKET_INET,  /* addresses and ports */
 	MR_FILE_SOCKET_INET6, /* likewise */
 	MR_FILE_SOCKET_UNIX,  /* the text is its own address, and that of its peer */
@@ -201,10 +201,11 @@ struct mr_record_file { /* detail: enum mr_file_kind; number: 1 if the file is d
 	__u8 local_address[16];
 	__u8 remote_address[16];
 	__u16 local_port;
-	__u16 remote_port; /* in the order of the network */
+	__u16 remote_port; /* in network byte order */
 	__u16 protocol;    /* of the internet, or type of a unix socket */
 	__u16 unused;
-	char text[]; /* parts of the path from the last to the first, each ended by a zero byte */
+	char text
+		[]; /* parts of the path from the last to the first, each terminated by a zero byte */
 };
 
 struct mr_record_source { /* detail: enum mr_wake_context */
@@ -222,9 +223,9 @@ enum mr_vector_source {
 	MR_VECTOR_IRQ_WORK,
 };
 
-/* ---- memory that both see ----------------------------------------------------------------------- */
+/* ---- shared memory ------------------------------------------------------------------------------ */
 
-/* Interrupt work that is under way on a CPU, innermost last. */
+/* Interrupt work in progress on a CPU, innermost last. */
 struct mr_bpf_context {
 	__u64 begin_ns;
 	__u64 source;
@@ -235,7 +236,7 @@ struct mr_bpf_context {
 
 struct mr_bpf_cpu {
 	__u64 lost;          /* records for which the ring had no room */
-	__u64 lost_reported; /* of these, told by a loss record */
+	__u64 lost_reported; /* of these, reported by a loss record */
 	__u64 lost_syscalls; /* of these, system calls */
 	__u32 waiting;       /* traced threads that are runnable and wait for this CPU */
 	__u32 depth;         /* of contexts */
@@ -245,11 +246,11 @@ struct mr_bpf_cpu {
 struct mr_bpf_shared {
 	__u32 is_recording; /* written by the collector */
 	__u32 is_finishing; /* likewise */
-	__u32 files;        /* numbers given */
-	__u32 unused;
+	__u32 files;        /* numbers assigned */
+	__u32 alive;        /* tasks that are followed and have not exited */
 	__u64 not_followed;
 	struct mr_bpf_cpu cpus[MR_BPF_CPUS];
-	__u64 traced[MR_BPF_PIDS / 64]; /* bit set: perhaps; not set: surely not */
+	__u64 traced[MR_BPF_PIDS / 64]; /* bit set: maybe traced; not set: certainly not */
 };
 
 /* Where a system call has a file descriptor. */
@@ -257,7 +258,7 @@ enum mr_syscall_kind {
 	MR_SYSCALL_DESCRIPTOR = 1 << 0,       /* its first argument */
 	MR_SYSCALL_FIFTH_DESCRIPTOR = 1 << 1, /* its fifth */
 	MR_SYSCALL_RETURNS_DESCRIPTOR = 1 << 2,
-	MR_SYSCALL_CHANGES_SOCKET = 1 << 3, /* address or peer are known after it */
+	MR_SYSCALL_CHANGES_SOCKET = 1 << 3, /* sets the socket's address or peer */
 	MR_SYSCALL_FUTEX = 1 << 4,
 };
 
@@ -266,7 +267,7 @@ struct mr_bpf_settings {
 	__u8 record_blocked_calls;
 	__u8 no_arguments;
 	__u8 has_cast;         /* the kernel has bpf_rdonly_cast() */
-	__u8 has_switch_state; /* sched_switch tells the state */
+	__u8 has_switch_state; /* sched_switch passes the state */
 	__u32 yield_number;    /* of the system call sched_yield */
 	__u8 syscall_kinds[MR_BPF_SYSCALLS];
 };

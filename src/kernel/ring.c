@@ -24,7 +24,7 @@ int mr_ring_map(int fd, uint64_t bytes, struct mr_ring *ret_ring)
 		munmap(consumer, page);
 		return result;
 	}
-	/* The traced program starts as a copy of this process: not of the rings. */
+	/* The traced program starts as a fork of this process and must not inherit the rings. */
 	madvise(consumer, page, MADV_DONTFORK);
 	madvise(rest, rest_bytes, MADV_DONTFORK);
 	*ret_ring = (struct mr_ring){.consumer = consumer,
@@ -46,7 +46,7 @@ void mr_ring_unmap(struct mr_ring *ring)
 	ring->mapped = NULL;
 }
 
-/* Puts the last record where its time belongs. Hardly ever is there anything to do. */
+/* Moves the last record to where its time belongs. Usually there is nothing to do. */
 static void sort_last(struct mr_ring_batch *batch)
 {
 	const struct mr_record *last = batch->records[batch->count - 1];
@@ -62,7 +62,7 @@ void mr_ring_read(const struct mr_ring *ring, struct mr_ring_batch *ret_batch)
 	uint64_t end = atomic_load_explicit(ring->producer, memory_order_acquire);
 	ret_batch->count = 0;
 	while (ret_batch->count < MR_RING_BATCH) {
-		/* Looked up again at the end: what interrupted the last record must come along. */
+		/* Read again at the end: records that interrupted the last one must be in the same batch. */
 		if (at >= end) {
 			end = atomic_load_explicit(ring->producer, memory_order_acquire);
 			if (at >= end)

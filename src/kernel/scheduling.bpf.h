@@ -2,9 +2,9 @@
  *
  * Scheduling: who runs, who waits for a CPU, who wakes whom.
  *
- * A switch is recorded when one of the two threads is traced, or when a traced thread waits for that CPU:
- * so everyone who kept it waiting is known. For that each CPU counts the traced threads that are runnable
- * and wait for it, and each task remembers where it is counted.
+ * A switch is recorded if one of the two threads is traced, or if a traced thread waits for that CPU. So the
+ * trace contains every thread that kept it waiting. For this, each CPU counts the traced threads that are
+ * runnable and wait for it, and each task remembers where it is counted.
  */
 #ifndef MR_KERNEL_SCHEDULING_BPF_H
 #define MR_KERNEL_SCHEDULING_BPF_H
@@ -35,7 +35,7 @@ struct {
 	__type(value, struct task_name);
 } names SEC(".maps");
 
-/* false: it is lost. */
+/* False: the record is lost. */
 static __always_inline bool put_name(u32 tid, u32 pid, const struct task_name *name)
 {
 	struct mr_record_task_name *record;
@@ -47,7 +47,7 @@ static __always_inline bool put_name(u32 tid, u32 pid, const struct task_name *n
 	return true;
 }
 
-/* Tells the name of a stranger, if it is new. */
+/* Records the name of a task that is not traced, if it is new. */
 static __always_inline void introduce(struct task_struct *stranger)
 {
 	u32 tid = stranger->pid;
@@ -83,7 +83,7 @@ static __always_inline u32 cpu_of(struct task_struct *kernel_task)
 								   : kernel_task->cpu;
 }
 
-/* A task that is woken before it left its CPU does not wait: it goes on. */
+/* A task that is woken before it has left its CPU does not wait: it continues. */
 static __always_inline void wait_for_own_cpu(struct task_struct *kernel_task, struct task *task)
 {
 	if (!kernel_task->on_cpu)
@@ -170,7 +170,7 @@ static __always_inline void put_switch(struct task_struct *previous, u32 minor_f
 	end_record(record);
 }
 
-/* By hand, because the last argument is missing in older kernels. */
+/* Written without the macro, because older kernels lack the last argument. */
 SEC("tp_btf/sched_switch")
 int on_switch(u64 *ctx)
 {
@@ -180,11 +180,11 @@ int on_switch(u64 *ctx)
 	struct task *leaving = task_of(previous);
 	struct task *coming = task_of(next);
 	struct mr_bpf_cpu *cpu = this_cpu();
-	/* No interrupt work is under way here, though the end of some may have gone unseen. */
+	/* No interrupt work is in progress here, although the end of some may not have been seen. */
 	if (unlikely(cpu->depth))
 		cpu->depth = 0;
 	if (!leaving) {
-		barrier(); /* or the compiler combines the two pointers, which the verifier refuses */
+		barrier(); /* otherwise the compiler combines the two pointers, which the verifier rejects */
 		if (!coming && cpu->waiting == 0)
 			return 0;
 	}
@@ -194,7 +194,7 @@ int on_switch(u64 *ctx)
 		set_waits_for(leaving, is_runnable(reason) ? bpf_get_smp_processor_id() + 1 : 0);
 	if (coming)
 		set_waits_for(coming, 0);
-	/* The leader's pid may live on, as that of a thread that executes another program. */
+	/* A thread that executes another program may take over the leader's pid. */
 	if (leaving && reason == MR_switch_reason_exited && previous->pid != previous->tgid)
 		unmark(previous->pid);
 	u32 minor_faults = leaving ? take_minor_faults(previous, leaving) : 0;
@@ -225,7 +225,7 @@ struct {
 	__type(value, u32);
 } sources SEC(".maps");
 
-/* Names a timer function or an irq, once on each CPU: the reader of the CPU's ring then knows it. */
+/* Names a timer function or an irq, once on each CPU, for the reader of that CPU's ring. */
 static __noinline int name_source(struct mr_bpf_context *context)
 {
 	if (!context ||

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
- * System calls: one record at the end of each. Attached only when all calls are wanted, because that puts
- * every task of the machine on the slow way into the kernel.
+ * System calls: one record at the end of each. Attached only if the user wants all calls, because that puts
+ * every task of the machine on the slow path into the kernel.
  */
 #ifndef MR_KERNEL_SYSCALLS_BPF_H
 #define MR_KERNEL_SYSCALLS_BPF_H
 
 #include "kernel/life.bpf.h"
+#include "record/own_mark.h"
 
 enum {
 	INTERRUPTED = -4,
-	RESTART_FIRST = -516, /* results that no program sees: the call is to be begun again */
+	RESTART_FIRST = -516, /* results that no program sees: the kernel restarts the call */
 	RESTART_LAST = -512,
 	KILL = 9,
 };
 
-/* A call that was cut short by the end of its thread: no result of it is ever seen. */
+/* A call that was interrupted by the end of its thread and never returns a result. */
 static __always_inline bool is_cut_short(struct task_struct *kernel_task, long result)
 {
 	bool is_interrupted =
@@ -30,7 +31,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 	struct task *task = task_of(kernel_task);
 	if (!task)
 		return 0;
-	if (!shared.is_recording) {
+	if (!shared.is_recording || mr_regs_sixth_argument(regs) == MR_OWN_MARK) {
 		task->entry_ns = 0;
 		return 0;
 	}
@@ -96,7 +97,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 		return 0;
 	}
 	if (unlikely(result < 0) && is_cut_short(kernel_task, result))
-		return 0; /* to be written when the thread ends */
+		return 0; /* written when the thread ends */
 	bool returns_descriptor = kind & MR_SYSCALL_RETURNS_DESCRIPTOR && result >= 0;
 	if ((returns_descriptor || kind & MR_SYSCALL_CHANGES_SOCKET) &&
 	    task->number < MR_BPF_OTHER_ABI)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * System calls of the machine's architecture: their names, and where they have a file descriptor.
+ * System calls of the machine's architecture: their names, and which argument is a file descriptor.
  */
 #ifndef MR_KERNEL_SYSCALLS_H
 #define MR_KERNEL_SYSCALLS_H

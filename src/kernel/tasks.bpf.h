@@ -2,8 +2,8 @@
  *
  * Which tasks are followed, what is kept about each, and how records get into the rings.
  *
- * The filter has two steps. A bit per pid, in memory, turns nearly all strangers away for a few
- * nanoseconds; a set bit may be stale, so what counts is whether the task has storage.
+ * The filter has two steps. One bit per pid, in memory, rejects nearly all untraced tasks within a few
+ * nanoseconds. A set bit may be stale, so a task is traced only if it has task storage.
  */
 #ifndef MR_KERNEL_TASKS_BPF_H
 #define MR_KERNEL_TASKS_BPF_H
@@ -19,7 +19,7 @@
 
 #include "kernel/records.h"
 
-/* The enumerations of the schema, and nothing else of it. */
+/* Only the enumerations of the schema. */
 #define MR_FIELD(type, name, doc)
 #define MR_EVENT(id, name, level, doc, ...)
 #define MR_VALUE(enumeration, name, number) MR_##enumeration##_##name = number,
@@ -37,20 +37,20 @@ const volatile struct mr_bpf_settings settings SEC(".rodata.settings");
 
 extern void *bpf_rdonly_cast(void *pointer, u32 type) __ksym __weak;
 
-/* Reads a field through a pointer that came out of memory: directly where the kernel lets us. */
+/* Reads a field through a pointer loaded from memory: directly if the kernel permits it. */
 #define peek(pointer, field) (settings.has_cast ? (pointer)->field : BPF_CORE_READ(pointer, field))
 #define cast(pointer, kernel_type)                                                                 \
 	(settings.has_cast                                                                         \
 		 ? (kernel_type *)bpf_rdonly_cast((pointer), bpf_core_type_id_kernel(kernel_type)) \
 		 : (kernel_type *)(pointer))
 
-/* What makes a file the same file. A dentry alone may have been freed and used for another one; the name's
- * hash tells when it was renamed. */
+/* Identifies a file. A dentry alone is not enough, as it may have been freed and reused for another file; the
+ * hash of the name changes when the file is renamed. */
 struct file_key {
 	u64 object; /* dentry */
 	u64 inode;
-	u64 name; /* hash and length, highest bit: deleted; of a socket what tells its addresses, of
-		   * what has no hash its operations */
+	u64 name; /* hash and length, highest bit: deleted; for a socket a value that changes with its
+		   * addresses; for a file without a hash its operations */
 	u32 device;
 	u32 generation;
 };
@@ -60,13 +60,13 @@ struct task {
 	u64 argument;
 	u32 number;
 	u32 file;
-	u64 minor_faults; /* as told by the last switch */
-	u64 fault_ns;     /* begin of the page fault it is in */
+	u64 minor_faults; /* at the last switch */
+	u64 fault_ns;     /* start of the page fault it is in */
 	u32 waits_for;    /* CPU it is counted as waiting for, plus 1 */
 	u32 last_file;    /* number of last_key */
 	u8 operation;
 	u8 is_announced;
-	struct file_key last_key; /* most calls are about the file of the call before */
+	struct file_key last_key; /* most calls use the same file as the previous call */
 };
 
 struct {
@@ -81,8 +81,8 @@ struct ring {
 	__uint(max_entries, 4096);
 };
 
-/* By CPU. The life of tasks and the names of files have rings of their own, so that a flood of events does not
- * wash them away. */
+/* Per CPU. The life of tasks and the names of files have separate rings, so that a flood of events does not
+ * crowd them out. */
 struct ring_of_cpu {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -146,8 +146,8 @@ static __always_inline void count_loss(struct mr_bpf_cpu *cpu, u8 type)
 		__sync_fetch_and_add(&cpu->lost_syscalls, 1);
 }
 
-/* Tells how many records were lost before this place in the ring. The number counts from the beginning, so
- * that it does no harm when an interrupt tells it, too. */
+/* Records how many records were lost before this position of the ring. The number counts from the beginning, so
+ * that it does no harm if an interrupt records it too. */
 static __always_inline void report_loss(void *ring, struct mr_bpf_cpu *cpu)
 {
 	u64 lost = cpu->lost;
@@ -169,7 +169,7 @@ static __always_inline bool is_definition(u8 type)
 	       type == MR_RECORD_TASK_NAME || type == MR_RECORD_FILE;
 }
 
-/* The ring of this CPU for such records; NULL: there is none. */
+/* This CPU's ring for such records; NULL: there is none. */
 static __always_inline void *find_ring(u8 type, struct mr_bpf_cpu **ret_cpu)
 {
 	u32 number = bpf_get_smp_processor_id();
@@ -182,8 +182,8 @@ static __always_inline void *find_ring(u8 type, struct mr_bpf_cpu **ret_cpu)
 	return ring;
 }
 
-/* Reserves a record in the CPU's ring and fills in its head; NULL: it is lost. Room first, then the time: what
- * an interrupt writes in between stands behind it, and the collector sees both or none. */
+/* Reserves a record in the CPU's ring and fills in its head; NULL: it is lost. It reserves room first and then
+ * reads the time: what an interrupt writes in between follows it, and the collector sees both or none. */
 static __always_inline void *begin_record(u8 type, u64 bytes, u32 tid)
 {
 	struct mr_bpf_cpu *cpu;
@@ -209,7 +209,7 @@ static __always_inline void end_record(void *record)
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
-/* Writes a definition of any size that was prepared elsewhere; false: it is lost. */
+/* Writes a definition of any size, prepared elsewhere; false: it is lost. */
 static __always_inline bool put_definition(struct mr_record *record, u64 bytes)
 {
 	struct mr_bpf_cpu *cpu;
@@ -233,8 +233,8 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-/* The CPU's scratch, until it is released. NULL: a program that was preempted has it; the record is lost. Most
- * kernels do not preempt programs. */
+/* The CPU's scratch buffer, until it is released. NULL: a preempted program holds it, and the record is lost.
+ * Most kernels do not preempt programs. */
 static __always_inline struct scratch *take_scratch(void)
 {
 	u32 zero = 0;

@@ -17,7 +17,9 @@
 #include "base/error.h"
 
 enum {
-	FIRST_SLOTS = 1024, /* 64 MiB: as many threads may end between two looks of record */
+	USUAL_SLOTS = 1024, /* 64 MiB: as many threads may end between two looks of record */
+	FIRST_SLOTS =
+		128, /* of these, allocated before the program starts; then as many at a time */
 	MIN_SLOTS = 64,
 	RESERVED_SHARE = 8, /* one slot in so many is kept for definitions */
 };
@@ -223,6 +225,13 @@ int mr_arena_file_lock(const struct mr_arena_file *file)
 	if (fstat(file->fd, &status) < 0 || status.st_nlink == 0)
 		return mr_fail(ENOENT, "the arena %s is gone", file->path);
 	return 0;
+}
+
+void mr_arena_file_complete(struct mr_arena_file *file)
+{
+	uint32_t usual = mr_min(file->slot_capacity, (uint32_t)USUAL_SLOTS);
+	if (file->slot_count < usual)
+		provide_slots(file, mr_min(usual, file->slot_count + FIRST_SLOTS));
 }
 
 void mr_arena_file_grow(struct mr_arena_file *file, uint32_t free_slots)

@@ -42,6 +42,10 @@ int mr_arena_file_open(const char *path, struct mr_arena_file *ret_file);
 /* Locks it until it is closed. -EBUSY if somebody drains it, -ENOENT if somebody has, and deleted it. */
 int mr_arena_file_lock(const struct mr_arena_file *file);
 
+/* Makes the next part of the usual number of slots claimable, if it is not yet: a program need not wait until all of
+ * them have their memory, and a short one never needs most of them. */
+void mr_arena_file_complete(struct mr_arena_file *file);
+
 /* Makes more slots claimable if few of them are free. Failing to is no error: events get lost and are
  * counted when the slots run out. */
 void mr_arena_file_grow(struct mr_arena_file *file, uint32_t free_slots);

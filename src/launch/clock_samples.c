@@ -10,13 +10,14 @@
 enum {
 	TRIES = 8, /* reads per clock and sample; the narrowest bracket is written */
 	CALIBRATION_NS = 5000000,
+	MONOTONIC = 0, /* of system_clocks */
 };
 
 static const struct {
 	enum mr_trace_clock clock;
 	clockid_t id;
-} system_clocks[] = {
-	{MR_trace_clock_monotonic, CLOCK_MONOTONIC},
+} system_clocks[MR_SYSTEM_CLOCKS] = {
+	[MONOTONIC] = {MR_trace_clock_monotonic, CLOCK_MONOTONIC},
 	{MR_trace_clock_realtime, CLOCK_REALTIME},
 	{MR_trace_clock_boottime, CLOCK_BOOTTIME},
 	{MR_trace_clock_monotonic_raw, CLOCK_MONOTONIC_RAW},
@@ -74,26 +75,42 @@ static uint64_t frequency_between(struct mr_clock_bracket first, struct mr_clock
 	return (uint64_t)((ticks * 1000000000 + ns / 2) / ns);
 }
 
+static void write_sample(size_t clock, struct mr_clock_bracket bracket)
+{
+	mr_emit(clock_sample, .reference = mr_arena->user_clock,
+		.clock = system_clocks[clock].clock, .before = bracket.before,
+		.value = bracket.value, .after = bracket.after);
+}
+
 void mr_clock_samples_take(struct mr_clock_samples *samples)
 {
-	for (size_t i = 0; i < mr_countof(system_clocks); i++) {
+	for (size_t i = 0; i < MR_SYSTEM_CLOCKS; i++) {
 		struct mr_clock_bracket bracket = sample(system_clocks[i].id);
-		mr_emit(clock_sample, .reference = mr_arena->user_clock,
-			.clock = system_clocks[i].clock, .before = bracket.before,
-			.value = bracket.value, .after = bracket.after);
-		if (system_clocks[i].clock == MR_trace_clock_monotonic)
+		write_sample(i, bracket);
+		if (i == MONOTONIC)
 			samples->last_monotonic = bracket;
 	}
 }
 
+enum mr_trace_clock mr_clock_samples_begin(struct mr_clock_samples *samples)
+{
+	enum mr_trace_clock chosen = mr_clock_choose();
+	mr_ticks_are_counter = chosen == MR_trace_clock_tsc;
+	for (size_t i = 0; i < MR_SYSTEM_CLOCKS; i++)
+		samples->first[i] = sample(system_clocks[i].id);
+	samples->first_monotonic = samples->first[MONOTONIC];
+	samples->realtime_minus_monotonic_ns =
+		mr_ticks_of_system(CLOCK_REALTIME) - mr_ticks_of_system(CLOCK_MONOTONIC);
+	return chosen;
+}
+
 void mr_clock_samples_start(struct mr_clock_samples *samples)
 {
-	mr_clock_samples_take(samples);
-	samples->first_monotonic = samples->last_monotonic;
-	uint64_t monotonic = mr_ticks_of_system(CLOCK_MONOTONIC);
-	uint64_t realtime = mr_ticks_of_system(CLOCK_REALTIME);
-	samples->realtime_minus_monotonic_ns = realtime - monotonic;
-	nanosleep(&(struct timespec){.tv_nsec = CALIBRATION_NS}, NULL);
+	uint64_t since_ns = mr_ticks_of_system(CLOCK_MONOTONIC) - samples->first_monotonic.value;
+	for (size_t i = 0; i < MR_SYSTEM_CLOCKS; i++)
+		write_sample(i, samples->first[i]);
+	if (since_ns < CALIBRATION_NS)
+		nanosleep(&(struct timespec){.tv_nsec = (long)(CALIBRATION_NS - since_ns)}, NULL);
 	/* With two samples in the trace its times have a bound, even if record is killed early. */
 	mr_clock_samples_take(samples);
 	samples->calibrated_frequency =

@@ -11,6 +11,10 @@
 #include "record/arena.h"
 #include "schema/metadata.h"
 
+enum {
+	MR_SYSTEM_CLOCKS = 4
+};
+
 struct mr_clock_bracket {
 	uint64_t before;
 	uint64_t value;
@@ -18,6 +22,7 @@ struct mr_clock_bracket {
 };
 
 struct mr_clock_samples {
+	struct mr_clock_bracket first[MR_SYSTEM_CLOCKS];
 	struct mr_clock_bracket first_monotonic;
 	struct mr_clock_bracket last_monotonic;
 	uint64_t realtime_minus_monotonic_ns;
@@ -27,8 +32,11 @@ struct mr_clock_samples {
 /* The TSC if it is invariant and the kernel trusts it, else CLOCK_MONOTONIC. */
 enum mr_trace_clock mr_clock_choose(void);
 
-/* First sample, and a quick calibration so that the metadata is usable from the start. The process must be
- * attached to the arena. */
+/* Chooses the user clock and takes the first sample: early, as the second must come a few milliseconds later. */
+enum mr_trace_clock mr_clock_samples_begin(struct mr_clock_samples *samples);
+
+/* Writes the first sample into the trace, and a second: a quick calibration, so that the metadata is usable from the
+ * start. The process must be attached to the arena. */
 void mr_clock_samples_start(struct mr_clock_samples *samples);
 
 /* Takes a sample of every clock and writes it into the trace. */

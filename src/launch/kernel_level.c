@@ -80,6 +80,11 @@ uint32_t mr_kernel_level_drain(struct mr_kernel_level *level)
 	return level->kernel ? mr_kernel_drain(level->kernel) : 0;
 }
 
+bool mr_kernel_level_are_all_gone(const struct mr_kernel_level *level)
+{
+	return level->kernel && mr_kernel_are_all_gone(level->kernel);
+}
+
 void mr_kernel_level_finish(struct mr_kernel_level *level)
 {
 	if (level->kernel)

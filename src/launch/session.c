@@ -57,6 +57,7 @@ struct session {
 	struct mr_signals signals;
 	struct rlimit descriptors; /* the program's */
 	struct mr_child child;
+	enum mr_trace_clock user_clock;
 	struct mr_clock_samples clocks;
 	struct mr_metadata metadata;
 	struct mr_streams streams;
@@ -108,7 +109,7 @@ static int prepare_arena(struct session *session)
 	if (result < 0)
 		return result;
 	struct mr_arena *arena = session->arena_file.arena;
-	arena->user_clock = (uint8_t)mr_clock_choose();
+	arena->user_clock = (uint8_t)session->user_clock;
 	snprintf(arena->library_path, sizeof arena->library_path, "%s", session->library);
 	atomic_store(&arena->levels, MR_LEVEL_core);
 	/* In this order: an arena without a link to it would be left for ever, should record be killed. */
@@ -141,6 +142,7 @@ static int prepare(struct session *session, bool *ret_program_failed)
 			       "the buffer is too large: it can have %" PRIu64 " GiB at most",
 			       buffer_max_bytes >> 30);
 	raise_descriptor_limit(session);
+	session->user_clock = mr_clock_samples_begin(&session->clocks);
 	if (session->options->levels & MR_LEVEL_kernel)
 		mr_kernel_level_open(&session->kernel, &session->options->kernel);
 	int result = session->options->as_root ? 0 : mr_privilege_leave_sudo();
@@ -151,7 +153,7 @@ static int prepare(struct session *session, bool *ret_program_failed)
 		*ret_program_failed = result != -ENOMEM;
 		return result;
 	}
-	struct mr_target_scratch scratch;
+	static struct mr_target_scratch scratch;
 	session->untraced = mr_target_inspect(AT_FDCWD, session->program, &scratch);
 	result = mr_library_find(&session->library);
 	if (result == 0)
@@ -299,8 +301,8 @@ static void do_periodic_work(struct session *session)
 	}
 }
 
-/* The program has ended, and its descendants too, or they have had their time. In the midst of an exec a
- * process shows no sign of being one of them: so for a moment none must be seen. */
+/* The program has ended, and its descendants too, or they have had their time. Where the kernel level does not know of
+ * all of them: in the midst of an exec a process shows no sign of being one, so for a moment none must be seen. */
 static bool is_over(struct session *session)
 {
 	if (session->ended_ns == 0)
@@ -308,8 +310,10 @@ static bool is_over(struct session *session)
 	if (session->signals.asked_to_end)
 		return true;
 	uint64_t now = now_ns();
-	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) > 0 ||
-	    mr_processes_is_one_coming(&session->processes))
+	bool is_one_alive = mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) > 0;
+	if (!is_one_alive && mr_kernel_level_are_all_gone(&session->kernel))
+		return true;
+	if (is_one_alive || mr_processes_is_one_coming(&session->processes))
 		session->alone_since_ns = now;
 	if (now - mr_max(session->ended_ns, session->alone_since_ns) >= alone_wait_ns)
 		return true;
@@ -327,6 +331,7 @@ static void run(struct session *session)
 		if (poll(&signals, 1, wait_ms) > 0 && mr_signals_handle(&session->signals, program))
 			look_at_child(session);
 		bool is_busy = mr_drain_pass(&session->drain) > 0;
+		mr_arena_file_complete(&session->arena_file);
 		is_busy |= mr_kernel_level_drain(&session->kernel) > MANY_RECORDS;
 		wait_ms = is_busy ? SHORTEST_WAIT_MS : mr_min(wait_ms * 2, (int)LONGEST_WAIT_MS);
 		do_periodic_work(session);

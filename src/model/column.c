@@ -23,6 +23,12 @@ static const struct mr_enum_value memory_tellers[] = {
 	VALUE(MR_MEMORY_, RUNTIME),
 };
 
+static const struct mr_enum_value step_origins[] = {
+	VALUE(MR_STEP_, MARKED),
+	VALUE(MR_STEP_, CALLED),
+	VALUE(MR_STEP_, INFERRED),
+};
+
 static const struct mr_enum_value call_roles[] = {
 	VALUE(MR_CALL_, PLAIN),
 	VALUE(MR_CALL_, LAUNCH),
@@ -64,6 +70,7 @@ _Static_assert(mr_countof(state_reasons) == MR_REASON_COUNT, "a reason has no na
 static const struct mr_enum_desc enumerations[] = {
 	{"row_flags", row_flags, mr_countof(row_flags)},
 	{"memory_teller", memory_tellers, mr_countof(memory_tellers)},
+	{"step_origin", step_origins, mr_countof(step_origins)},
 	{"call_role", call_roles, mr_countof(call_roles)},
 	{"thread_state", thread_states, mr_countof(thread_states)},
 	{"state_reason", state_reasons, mr_countof(state_reasons)},

@@ -8,7 +8,7 @@
  *     uint8_t uint32_t uint64_t int64_t             a number
  *     time_ns                                       a time of the trace clock              MR_NO_TIME
  *     string graph node device queue file clock     an index of the definitions            0
- *     process                                       an index of the survey's processes
+ *     host process                                  an index of the survey's hosts, processes
  *     track                                         an index of the survey's tracks        MR_NO_TRACK
  *     system_call                                   the number of a system call
  *     cpu tid                                       a number that the kernel gave          UINT32_MAX
@@ -32,7 +32,7 @@
 #define MR_NO_SIZE UINT64_MAX
 #define MR_NO_STEP UINT32_MAX
 
-/* The run of all operations that TensorFlow executes in advance, when it prepares a graph; of whatever function. */
+/* The run of all operations that a framework executes in advance, when it prepares a graph; of whatever function. */
 #define MR_FOLDING_RUN UINT64_MAX
 
 #define MR_NO_ORDINAL UINT32_MAX
@@ -48,6 +48,7 @@ enum mr_meaning {
 	MR_MEANS_queue,
 	MR_MEANS_file,
 	MR_MEANS_clock,
+	MR_MEANS_host,
 	MR_MEANS_process,
 	MR_MEANS_track,
 	MR_MEANS_system_call,
@@ -82,6 +83,7 @@ const struct mr_enum_desc *mr_enum_find(const char *name);
 #define MR_TYPE_queue       uint32_t
 #define MR_TYPE_file        uint32_t
 #define MR_TYPE_clock       uint32_t
+#define MR_TYPE_host        uint32_t
 #define MR_TYPE_process     uint32_t
 #define MR_TYPE_track       uint32_t
 #define MR_TYPE_system_call uint32_t
@@ -109,6 +111,7 @@ const struct mr_enum_desc *mr_enum_find(const char *name);
 #define MR_MEANING_queue       MR_MEANS_queue, NULL
 #define MR_MEANING_file        MR_MEANS_file, NULL
 #define MR_MEANING_clock       MR_MEANS_clock, NULL
+#define MR_MEANING_host        MR_MEANS_host, NULL
 #define MR_MEANING_process     MR_MEANS_process, NULL
 #define MR_MEANING_track       MR_MEANS_track, NULL
 #define MR_MEANING_system_call MR_MEANS_system_call, NULL

@@ -115,7 +115,11 @@ static int add_edge(struct mr_definitions *definitions, uint32_t process,
 static int add_device(struct mr_definitions *definitions, uint32_t process,
 		      const struct mr_event_def_device *def)
 {
-	struct mr_device device = {def->name, def->clock, def->kind, process};
+	const struct mr_device device = {.name = def->name,
+					 .same = (uint32_t)definitions->devices.count,
+					 .clock = def->clock,
+					 .kind = def->kind,
+					 .process = process};
 
 	if (note(definitions, process, MR_ID_device, def->id, definitions->devices.count) < 0)
 		return -ENOMEM;
@@ -135,7 +139,7 @@ static int add_queue(struct mr_definitions *definitions, uint32_t process,
 static int add_file(struct mr_definitions *definitions, uint32_t process,
 		    const struct mr_event_def_file *def, const char *path)
 {
-	struct mr_file file = {def->device, def->inode, 0};
+	struct mr_file file = {.device_number = def->device, .inode = def->inode};
 
 	if (intern(definitions, path, &file.path) < 0 ||
 	    note(definitions, process, MR_ID_file, def->id, definitions->files.count) < 0)

@@ -47,8 +47,12 @@ struct mr_edge {
 	uint32_t process;
 };
 
+/* As one process knows it. */
 struct mr_device {
 	uint32_t name; /* string */
+	uint32_t host;
+	uint32_t
+		same; /* the first device of the list that is the same one of that host, perhaps itself */
 	uint32_t
 		clock; /* index of clocks; system clocks stand there first, by enum mr_trace_clock */
 	uint8_t kind;  /* enum mr_device_kind */
@@ -67,6 +71,7 @@ struct mr_file {
 	uint64_t device_number;
 	uint64_t inode;
 	uint32_t path; /* string */
+	uint32_t host;
 };
 
 /* Its index is the number that clock/clocks.h knows it by. */

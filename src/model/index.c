@@ -118,6 +118,8 @@ static void undo(struct mr_model *model)
 	free(mr_take(model->device_clocks));
 	memset(&model->anomalies, 0, sizeof model->anomalies);
 	memset(model->constraints, 0, sizeof model->constraints);
+	model->calls_marked = (struct mr_calls_marked){0};
+	mr_vec_free(&model->inferences.list);
 #define CLEAR_TABLE(name)                  \
 	mr_table_free(&model->name.table); \
 	model->name = (struct mr_##name){.table.desc = &mr_##name##_desc};

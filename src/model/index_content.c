@@ -13,8 +13,8 @@ _Static_assert(sizeof(struct mr_definitions) == 296, "say here whether new membe
 _Static_assert(sizeof(struct mr_clocks) == 152, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_clock_map) == 80, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_tasks) == 136, "say here whether new members are kept");
-_Static_assert(sizeof(struct mr_survey) == 5024, "say here whether new members are kept");
-_Static_assert(offsetof(struct mr_model, node_executions) == 328,
+_Static_assert(sizeof(struct mr_survey) == 5048, "say here whether new members are kept");
+_Static_assert(offsetof(struct mr_model, node_executions) == 360,
 	       "say here whether new members are kept");
 
 static void visit_definitions(struct mr_archive *archive, struct mr_definitions *definitions)
@@ -92,6 +92,7 @@ static void visit_survey(struct mr_archive *archive, struct mr_survey *survey)
 {
 	visit_definitions(archive, &survey->definitions);
 	visit_clocks(archive, survey);
+	mr_archive_vec(archive, &survey->hosts);
 	mr_archive_vec(archive, &survey->processes);
 	mr_archive_vec(archive, &survey->tracks);
 	mr_archive_plain(archive, &survey->first_queue_track, sizeof survey->first_queue_track);
@@ -139,6 +140,8 @@ void mr_index_visit(struct mr_archive *archive, struct mr_model *model)
 	visit_survey(archive, model->survey);
 	mr_archive_plain(archive, &model->anomalies, sizeof model->anomalies);
 	mr_archive_plain(archive, model->constraints, sizeof model->constraints);
+	mr_archive_plain(archive, &model->calls_marked, sizeof model->calls_marked);
+	mr_archive_vec(archive, &model->inferences.list);
 	mr_archive_array(archive, (void **)&model->device_clocks,
 			 model->survey->definitions.devices.count, sizeof *model->device_clocks);
 #define VISIT_TABLE(name) \

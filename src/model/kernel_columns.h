@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Columns of the tables that the kernel level fills (kernel.c, states.c), in the manner of table.h.
+ * Columns of the tables that the kernel level fills (kernel.c, states.c), described as in table.h.
  *
- * The states of a thread tile its life: from its birth to its last switch or the end of the recording
+ * The states of a thread tile its life: from its creation to its last switch or the end of the recording
  * there is no gap and no overlap. Where records are missing the state is UNKNOWN, never a guess.
  *
  *     thread   RUN ──► BLOCKED ─────────► RUNNABLE ──► RUN ──► RUNNABLE ──► RUN ──► UNKNOWN ──► RUN
@@ -59,82 +59,82 @@ enum mr_state_reason {
 #define MR_ABOUT_states                                                                       \
 	"What each thread did. The states of a thread tile its life: there is no gap and no " \
 	"overlap."
-#define MR_COLUMNS_states(COLUMN)                                                   \
-	COLUMN(track, track, "the thread")                                          \
-	COLUMN(time_ns, start_ns, "when it began")                                  \
-	COLUMN(int64_t, duration_ns, "how long it lasted")                          \
-	COLUMN(int64_t, interrupted_ns, "of RUN: taken by interrupts")              \
-	COLUMN(cpu, cpu, "runs or waits there; of BLOCKED: ran there")              \
-	COLUMN(uint32_t, minor_faults, "of RUN: while it lasted")                   \
-	COLUMN(row_of(system_calls), system_call, "of BLOCKED: the call it was in") \
-	COLUMN(row_of(wakeups), wakeup, "of BLOCKED: what ended it")                \
-	COLUMN(one_of(thread_state), state, "what the thread did")                  \
+#define MR_COLUMNS_states(COLUMN)                                                       \
+	COLUMN(track, track, "the thread")                                              \
+	COLUMN(time_ns, start_ns, "when it began")                                      \
+	COLUMN(int64_t, duration_ns, "how long it lasted")                              \
+	COLUMN(int64_t, interrupted_ns, "RUN: time taken by interrupts")                \
+	COLUMN(cpu, cpu, "CPU it runs on or waits for; BLOCKED: CPU it ran on last")    \
+	COLUMN(uint32_t, minor_faults, "RUN: minor page faults in that time")           \
+	COLUMN(row_of(system_calls), system_call, "BLOCKED: the system call it was in") \
+	COLUMN(row_of(wakeups), wakeup, "BLOCKED: the wake-up that ended it")           \
+	COLUMN(one_of(thread_state), state, "what the thread did")                      \
 	COLUMN(one_of(state_reason), reason, "why")
 
-#define MR_ABOUT_cpu_runs                                                                         \
-	"Who had a CPU. While no traced thread runs there or wants to, nothing is recorded, and " \
-	"others may have run in between."
+#define MR_ABOUT_cpu_runs                                                                    \
+	"Which thread had a CPU. While no traced thread runs there or wants to, nothing is " \
+	"recorded, and other threads may have run in between."
 #define MR_COLUMNS_cpu_runs(COLUMN)                             \
-	COLUMN(track, track, "of the CPU")                      \
+	COLUMN(track, track, "track of the CPU")                \
 	COLUMN(time_ns, start_ns, "when it began")              \
 	COLUMN(int64_t, duration_ns, "how long it had the CPU") \
-	COLUMN(tid, tid, "who had it; 0: idle")                 \
+	COLUMN(tid, tid, "thread that had it; 0: idle")         \
 	COLUMN(track, thread, "its track, if it is traced")
 
 #define MR_ABOUT_wakeups "Who woke a thread."
-#define MR_COLUMNS_wakeups(COLUMN)                                         \
-	COLUMN(track, track, "the thread that is woken")                   \
-	COLUMN(time_ns, start_ns, "when")                                  \
-	COLUMN(tid, waker_tid, "what ran then: the cause in context task") \
-	COLUMN(track, waker, "its track, if it is traced")                 \
-	COLUMN(string, source, "timer function, interrupt ...")            \
+#define MR_COLUMNS_wakeups(COLUMN)                                                      \
+	COLUMN(track, track, "the thread that is woken")                                \
+	COLUMN(time_ns, start_ns, "when")                                               \
+	COLUMN(tid, waker_tid, "thread that ran then; it is the cause in context task") \
+	COLUMN(track, waker, "its track, if it is traced")                              \
+	COLUMN(string, source, "timer function, interrupt ...")                         \
 	COLUMN(one_of(wake_context), context, "what woke it")
 
-#define MR_ABOUT_system_calls                                                               \
-	"System calls. Where only calls that block are recorded, a row covers the blocked " \
+#define MR_ABOUT_system_calls                                                           \
+	"System calls. If only blocking calls were recorded, a row covers the blocked " \
 	"interval and has the flag BLOCKED."
-#define MR_COLUMNS_system_calls(COLUMN)                                \
-	COLUMN(track, track, "thread that called")                     \
-	COLUMN(time_ns, start_ns, "when it began")                     \
-	COLUMN(int64_t, duration_ns, "how long it took")               \
-	COLUMN(int64_t, blocked_ns, "of it")                           \
-	COLUMN(int64_t, runnable_ns, "of it")                          \
-	COLUMN(uint64_t, argument, "the first one, if it has no file") \
-	COLUMN(int64_t, result, "what it returned")                    \
-	COLUMN(system_call, number, "which call")                      \
-	COLUMN(file, file, "that it is about")                         \
-	COLUMN(uint8_t, operation, "command of a futex call")          \
-	COLUMN(row_flags, flags, "what is special about it")
+#define MR_COLUMNS_system_calls(COLUMN)                                             \
+	COLUMN(track, track, "calling thread")                                      \
+	COLUMN(time_ns, start_ns, "when it began")                                  \
+	COLUMN(int64_t, duration_ns, "how long it took")                            \
+	COLUMN(int64_t, blocked_ns, "part of it in which the thread was blocked")   \
+	COLUMN(int64_t, runnable_ns, "part of it in which the thread was runnable") \
+	COLUMN(uint64_t, argument, "first argument, if it has no file")             \
+	COLUMN(int64_t, result, "what it returned")                                 \
+	COLUMN(system_call, number, "which call")                                   \
+	COLUMN(file, file, "file that it uses")                                     \
+	COLUMN(uint8_t, operation, "command of a futex call")                       \
+	COLUMN(row_flags, flags, "special properties")
 
-#define MR_ABOUT_block_io "Requests to disks."
-#define MR_COLUMNS_block_io(COLUMN)                               \
-	COLUMN(track, track, "thread that submitted it")          \
-	COLUMN(time_ns, start_ns, "when it was submitted")        \
-	COLUMN(int64_t, duration_ns, "until it was complete")     \
-	COLUMN(int64_t, queue_ns, "of it, until the disk got it") \
-	COLUMN(uint64_t, sector, "where on the disk")             \
-	COLUMN(uint32_t, device, "major times 2^20 plus minor")   \
-	COLUMN(uint32_t, bytes, "how much")                       \
-	COLUMN(uint32_t, error, "0, or an error number")          \
+#define MR_ABOUT_block_io "Disk requests."
+#define MR_COLUMNS_block_io(COLUMN)                                            \
+	COLUMN(track, track, "thread that submitted it")                       \
+	COLUMN(time_ns, start_ns, "when it was submitted")                     \
+	COLUMN(int64_t, duration_ns, "until it was complete")                  \
+	COLUMN(int64_t, queue_ns, "part of it until the disk got the request") \
+	COLUMN(uint64_t, sector, "position on the disk")                       \
+	COLUMN(uint32_t, device, "major times 2^20 plus minor")                \
+	COLUMN(uint32_t, bytes, "size")                                        \
+	COLUMN(uint32_t, error, "0, or an error number")                       \
 	COLUMN(one_of(block_operation), operation, "what was done")
 
 #define MR_ABOUT_major_faults "Page faults that had to wait for a disk."
 #define MR_COLUMNS_major_faults(COLUMN)                  \
-	COLUMN(track, track, "thread that met it")       \
+	COLUMN(track, track, "thread that caused it")    \
 	COLUMN(time_ns, start_ns, "when it began")       \
 	COLUMN(int64_t, duration_ns, "how long it took") \
-	COLUMN(uint64_t, address, "that was missing")
+	COLUMN(uint64_t, address, "address that was accessed")
 
 #define MR_ABOUT_interrupts "Interrupts of a traced thread."
-#define MR_COLUMNS_interrupts(COLUMN)                                           \
-	COLUMN(track, track, "the thread it interrupted")                       \
-	COLUMN(time_ns, start_ns, "when it began")                              \
-	COLUMN(int64_t, duration_ns, "how long it took")                        \
-	COLUMN(int64_t, self_ns, "of it, not spent in interrupts nested in it") \
-	COLUMN(row_of(interrupts), parent, "the one it is nested in")           \
-	COLUMN(uint32_t, number, "of its kind")                                 \
-	COLUMN(one_of(interrupt_kind), kind, "what it is")                      \
-	COLUMN(row_flags, flags, "what is special about it")
+#define MR_COLUMNS_interrupts(COLUMN)                                            \
+	COLUMN(track, track, "the thread it interrupted")                        \
+	COLUMN(time_ns, start_ns, "when it began")                               \
+	COLUMN(int64_t, duration_ns, "how long it took")                         \
+	COLUMN(int64_t, self_ns, "duration without the interrupts nested in it") \
+	COLUMN(row_of(interrupts), parent, "the interrupt it is nested in")      \
+	COLUMN(uint32_t, number, "number within its kind")                       \
+	COLUMN(one_of(interrupt_kind), kind, "kind of interrupt")                \
+	COLUMN(row_flags, flags, "special properties")
 
 #define MR_ABOUT_socket_bytes "Bytes sent and received through sockets."
 #define MR_COLUMNS_socket_bytes(COLUMN)                      \
@@ -148,28 +148,28 @@ enum mr_state_reason {
 #define MR_COLUMNS_signals(COLUMN)                          \
 	COLUMN(track, track, "the receiver")                \
 	COLUMN(time_ns, start_ns, "when")                   \
-	COLUMN(tid, sender_tid, "who sent it")              \
+	COLUMN(tid, sender_tid, "thread that sent it")      \
 	COLUMN(track, sender, "its track, if it is traced") \
 	COLUMN(uint8_t, signal, "its number")               \
 	COLUMN(one_of(signal_stage), stage, "sent, or delivered")
 
 #define MR_ABOUT_uring_requests \
-	"Requests of io_uring. One has two rows, tied by its name: submitted, and complete."
-#define MR_COLUMNS_uring_requests(COLUMN)                           \
-	COLUMN(track, track, "thread that told of it")              \
-	COLUMN(time_ns, start_ns, "when")                           \
-	COLUMN(uint64_t, request, "ties the two rows of a request") \
-	COLUMN(uint64_t, user_data, "that the program gave")        \
-	COLUMN(int64_t, result, "of a complete one")                \
-	COLUMN(file, file, "of a submitted one")                    \
-	COLUMN(uint8_t, opcode, "of a submitted one")               \
+	"Requests of io_uring. Each has two rows, linked by request: submitted and complete."
+#define MR_COLUMNS_uring_requests(COLUMN)                                               \
+	COLUMN(track, track, "thread that submitted it, or that ran when it completed") \
+	COLUMN(time_ns, start_ns, "when")                                               \
+	COLUMN(uint64_t, request, "links the two rows of a request")                    \
+	COLUMN(uint64_t, user_data, "value set by the program")                         \
+	COLUMN(int64_t, result, "complete: its result")                                 \
+	COLUMN(file, file, "submitted: the file it uses")                               \
+	COLUMN(uint8_t, opcode, "submitted: requested operation")                       \
 	COLUMN(uint8_t, is_complete, "1: complete; 0: submitted")
 
-#define MR_ABOUT_migrations "A thread changed its CPU."
-#define MR_COLUMNS_migrations(COLUMN)         \
-	COLUMN(track, track, "the thread")    \
-	COLUMN(time_ns, start_ns, "when")     \
-	COLUMN(cpu, from_cpu, "where it was") \
-	COLUMN(cpu, to_cpu, "where it went")
+#define MR_ABOUT_migrations "A thread moved to another CPU."
+#define MR_COLUMNS_migrations(COLUMN)        \
+	COLUMN(track, track, "the thread")   \
+	COLUMN(time_ns, start_ns, "when")    \
+	COLUMN(cpu, from_cpu, "CPU it left") \
+	COLUMN(cpu, to_cpu, "CPU it moved to")
 
 #endif

@@ -3,7 +3,7 @@
  * What belongs together among the rows of one thread: all are sorted by time, so each pair of tables is
  * gone through once, side by side.
  */
-#include "model/kernel.h"
+#include "model/kernel_link.h"
 
 #include "base/vector.h"
 #include "model/nesting.h"

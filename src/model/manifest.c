@@ -232,6 +232,7 @@ static void read_members(struct mr_manifest_private *reader)
 
 	manifest->millrace = text_member(reader, root, "millrace");
 	manifest->host = text_member(reader, root, "host");
+	manifest->boot_id = text_member(reader, root, "boot_id");
 	manifest->kernel = text_member(reader, root, "kernel");
 	manifest->state = text_member(reader, root, "state");
 	manifest->stop_reason = text_member(reader, root, "stop_reason");

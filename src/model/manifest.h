@@ -57,6 +57,7 @@ struct mr_manifest {
 	const char *problem;  /* NULL: none */
 	const char *millrace; /* version; all texts are NULL if not known */
 	const char *host;
+	const char *boot_id;
 	const char *kernel;
 	const char *state; /* "complete", "recovered", "stopped", "lost", "recording", "imported" */
 	const char *stop_reason;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The model: a trace as columns on one clock. All analyses read it; nothing changes it once loaded.
+ * The model: a trace as columns on one clock. src/load fills it; all analyses read it; nothing changes it once loaded.
  *
  *     trace ──► survey (processes, tracks, definitions, clocks) ──► tables (table.h)
  *                       pass 1 over the events                      pass 2, then sort and nest
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "model/constraints.h"
+#include "model/inference.h"
 #include "model/manifest.h"
 #include "model/survey.h"
 #include "model/table.h"
@@ -43,6 +44,13 @@ struct mr_device_clock {
 	uint64_t bound_ns; /* they are this exact, or MR_CLOCK_BOUND_UNKNOWN */
 };
 
+/* Of a program that marks steps: how often it called the function that it calls most often, and how often outside any
+ * of those; 0: no framework says. */
+struct mr_calls_marked {
+	uint32_t count;
+	uint32_t outside;
+};
+
 struct mr_model {
 	const struct mr_model *whole; /* that this is a cut of (window.h); NULL: it is no cut */
 	struct mr_part part;          /* of a cut */
@@ -50,6 +58,8 @@ struct mr_model {
 	struct mr_survey *survey;
 	struct mr_manifest *manifest;
 	struct mr_anomalies anomalies;
+	struct mr_calls_marked calls_marked;
+	struct mr_inferences inferences; /* empty if steps are known otherwise, and in a cut */
 	struct mr_device_clock *device_clocks; /* by device */
 	struct mr_constraint constraints[MR_CONSTRAINTS];
 	struct mr_mapping index; /* the saved one, if the columns come from there */
@@ -59,11 +69,6 @@ struct mr_model {
 #undef MR_MODEL_TABLE
 };
 
-/* PATH as mr_import_open() takes it. */
-int mr_model_load(const char *path, struct mr_model **ret_model);
-
-/* Likewise, but the tables stay empty: cheap also where there are many events. */
-int mr_model_load_head(const char *path, struct mr_model **ret_model);
 void mr_model_free(struct mr_model *model);
 
 static inline void mr_cleanup_model(struct mr_model **model)
@@ -75,6 +80,12 @@ static inline void mr_cleanup_model(struct mr_model **model)
 static inline const struct mr_model *mr_model_whole(const struct mr_model *model)
 {
 	return model->whole ? model->whole : model;
+}
+
+/* Are steps known only from what is launched? */
+static inline bool mr_model_infers_steps(const struct mr_model *model)
+{
+	return mr_model_whole(model)->inferences.list.count > 0;
 }
 
 /* The row of the whole model's table that a row of a cut model's table came from. */
@@ -90,6 +101,9 @@ static inline struct mr_window mr_model_window(const struct mr_model *model)
 		return model->part.window;
 	return (struct mr_window){model->survey->first_ns, model->survey->last_ns};
 }
+
+/* Finds what is nested in what among executions and calls, and their self times. -ENOMEM. */
+int mr_model_nest(struct mr_model *model);
 
 /* Of the whole trace the part in which levels were on (--delay, --duration, --steps) and that was kept (--last,
  * --max-size); perhaps empty. */

@@ -35,16 +35,26 @@ static int intern(struct mr_survey *survey, const char *text, uint32_t *ret_stri
 
 /* ---- who took part ------------------------------------------------------------------------------ */
 
+static int add_host(struct mr_survey *survey)
+{
+	struct mr_host host = {0};
+	int result = intern(survey, survey->trace->metadata.host, &host.name);
+
+	return result < 0 ? result : mr_vec_push(&survey->hosts, host);
+}
+
 static int add_process(struct surveyor *surveyor, uint32_t number, uint32_t pid,
 		       uint32_t *ret_process)
 {
 	struct mr_survey *survey = surveyor->survey;
+	const struct mr_host_key key = {MR_OWN_HOST, number};
 	uint32_t process;
 
-	if (mr_strings_intern(&survey->process_keys, &number, sizeof number, &process) < 0)
+	if (mr_strings_intern(&survey->process_keys, &key, sizeof key, &process) < 0)
 		return -ENOMEM;
 	if (process == survey->processes.count) {
 		struct mr_process added = {
+			.host = key.host,
 			.number = number,
 			.pid = pid,
 			.parent = process,
@@ -85,9 +95,10 @@ static int add_track(struct mr_survey *survey, uint32_t process, uint32_t tid)
 
 static int add_cpu(struct mr_survey *survey, uint32_t cpu)
 {
+	const struct mr_host_key key = {MR_OWN_HOST, cpu};
 	uint32_t index;
 
-	return mr_strings_intern(&survey->cpu_keys, &cpu, sizeof cpu, &index);
+	return mr_strings_intern(&survey->cpu_keys, &key, sizeof key, &index);
 }
 
 static int list_packets(struct surveyor *surveyor, const struct mr_trace_stream *stream)
@@ -119,8 +130,7 @@ void mr_survey_find(const struct mr_survey *survey, const struct mr_packet_conte
 {
 	uint32_t process = 0, track = MR_NO_TRACK;
 
-	mr_strings_find(&survey->process_keys, &context->process, sizeof context->process,
-			&process);
+	mr_survey_find_process(survey, MR_OWN_HOST, context->process, &process);
 	const struct track_key key = {process, context->tid};
 	mr_strings_find(&survey->track_keys, &key, sizeof key, &track);
 	*ret_process = process;
@@ -152,9 +162,9 @@ static int add_queue_tracks(struct mr_survey *survey)
 
 static int add_cpu_tracks(struct mr_survey *survey)
 {
-	uint32_t recorder = 0, number = MR_RECORDER_PROCESS;
+	uint32_t recorder = 0;
 
-	mr_strings_find(&survey->process_keys, &number, sizeof number, &recorder);
+	mr_survey_find_process(survey, MR_OWN_HOST, MR_RECORDER_PROCESS, &recorder);
 	survey->first_cpu_track = (uint32_t)survey->tracks.count;
 	for (uint32_t i = 0; i < mr_strings_count(&survey->cpu_keys); i++) {
 		struct mr_track track = {
@@ -163,29 +173,18 @@ static int add_cpu_tracks(struct mr_survey *survey)
 			.first_ns = survey->first_kernel_ns,
 			.last_ns = survey->last_kernel_ns,
 		};
+		struct mr_host_key key;
 		char name[24];
 
-		memcpy(&track.cpu, mr_strings_text(&survey->cpu_keys, i), sizeof track.cpu);
+		memcpy(&key, mr_strings_text(&survey->cpu_keys, i), sizeof key);
+		track.host = key.host;
+		track.cpu = key.number;
 		snprintf(name, sizeof name, "CPU %u", track.cpu);
 		if (intern(survey, name, &track.name) < 0 ||
 		    mr_vec_push(&survey->tracks, track) < 0)
 			return -ENOMEM;
 	}
 	return 0;
-}
-
-uint32_t mr_survey_track_of_cpu(const struct mr_survey *survey, uint32_t cpu)
-{
-	uint32_t index;
-
-	if (!mr_strings_find(&survey->cpu_keys, &cpu, sizeof cpu, &index))
-		return MR_NO_TRACK;
-	return survey->first_cpu_track + index;
-}
-
-uint32_t mr_survey_track_of_queue(const struct mr_survey *survey, uint32_t queue)
-{
-	return queue ? survey->first_queue_track + queue - 1 : MR_NO_TRACK;
 }
 
 /* ---- what the events say ------------------------------------------------------------------------ */
@@ -243,6 +242,7 @@ static int note_gap(struct mr_survey *survey, uint32_t cpu, uint64_t begin_ticks
 		    uint64_t end_ticks)
 {
 	struct mr_gap gap = {
+		.host = MR_OWN_HOST,
 		.cpu = cpu,
 		.begin_ns = (int64_t)mr_min(begin_ticks, (uint64_t)MR_CLOCK_MAX_NS),
 		.end_ns = (int64_t)mr_min(end_ticks, (uint64_t)MR_CLOCK_MAX_NS),
@@ -370,7 +370,7 @@ static void link_parents(struct surveyor *surveyor)
 		uint32_t number = surveyor->parents.items[i], parent;
 
 		if (number == 0 || number >= process->number ||
-		    !mr_strings_find(&survey->process_keys, &number, sizeof number, &parent))
+		    !mr_survey_find_process(survey, process->host, number, &parent))
 			continue;
 		process->parent = scope->parent = parent;
 		scope->has_parent = true;
@@ -438,7 +438,8 @@ static int add_other_tracks(struct mr_survey *survey)
 
 static int make(struct surveyor *surveyor)
 {
-	if (mr_definitions_start(&surveyor->survey->definitions) < 0 || read_streams(surveyor) < 0)
+	if (mr_definitions_start(&surveyor->survey->definitions) < 0 ||
+	    add_host(surveyor->survey) < 0 || read_streams(surveyor) < 0)
 		return mr_fail_errno(ENOMEM, "survey the trace");
 	int result = map_clocks(surveyor);
 	if (result < 0)
@@ -472,6 +473,7 @@ void mr_survey_free(struct mr_survey *survey)
 		return;
 	mr_clocks_free(survey->clocks);
 	mr_definitions_free(&survey->definitions);
+	mr_vec_free(&survey->hosts);
 	mr_vec_free(&survey->processes);
 	mr_vec_free(&survey->tracks);
 	mr_vec_free(&survey->runtimes_seen);

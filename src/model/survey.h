@@ -4,7 +4,7 @@
  * each kind there are and how many were lost. One pass over the events that keeps none of them.
  * Enough for `info` and `dump`; the model (model.h) builds on it.
  *
- *     processes ◄── tracks: one per thread, then one per queue of a device, then one per CPU
+ *     hosts ◄── processes ◄── tracks: one per thread, then one per queue of a device, then one per CPU
  *
  * A thread is known by (process, tid). A tid that the same process used twice is one track. Threads and
  * processes that only the kernel level saw come last of their kind (task_tracks.h).
@@ -30,7 +30,16 @@ enum mr_process_end {
 	MR_PROCESS_EXEC, /* its program was replaced: the same pid goes on as another process */
 };
 
+/* A machine, from one start of it to the next. Numbers of processes, threads and CPUs are its own. */
+struct mr_host {
+	uint32_t name;    /* string */
+	uint32_t boot_id; /* string; 0: not known */
+};
+
+#define MR_OWN_HOST 0 /* that the trace was recorded on: the only one as long as it is one trace */
+
 struct mr_process {
+	uint32_t host;
 	uint32_t number; /* in this run; 0: known from the kernel level alone */
 	uint32_t pid;
 	uint32_t parent;  /* index of the process it came from; its own if there is none */
@@ -51,6 +60,7 @@ enum mr_track_kind {
 
 struct mr_track {
 	enum mr_track_kind kind;
+	uint32_t host;
 	uint32_t process;
 	uint32_t tid;   /* of a thread */
 	uint32_t queue; /* of a device */
@@ -58,6 +68,12 @@ struct mr_track {
 	uint32_t name;  /* string */
 	int64_t first_ns;
 	int64_t last_ns;
+};
+
+/* What has a number on its host. */
+struct mr_host_key {
+	uint32_t host;
+	uint32_t number;
 };
 
 /* Strings, each once; a vector. */
@@ -69,6 +85,7 @@ struct mr_texts_seen {
 
 /* Kernel records of a CPU are missing from that time to that. */
 struct mr_gap {
+	uint32_t host;
 	uint32_t cpu;
 	int64_t begin_ns;
 	int64_t end_ns;
@@ -78,15 +95,16 @@ struct mr_survey {
 	const struct mr_trace *trace;
 	struct mr_definitions definitions;
 	struct mr_clocks *clocks;
+	mr_vec(struct mr_host) hosts;
 	mr_vec(struct mr_process) processes;
 	mr_vec(struct mr_track) tracks;
 	uint32_t first_queue_track;
 	uint32_t first_cpu_track;
 	struct mr_texts_seen runtimes_seen;
 	struct mr_texts_seen hooks_missing;
-	struct mr_strings process_keys; /* process number → index */
+	struct mr_strings process_keys; /* struct mr_host_key: process number → index */
 	struct mr_strings track_keys;   /* (process, tid) → index */
-	struct mr_strings cpu_keys;     /* number of a CPU → index from first_cpu_track */
+	struct mr_strings cpu_keys;     /* struct mr_host_key: CPU → index from first_cpu_track */
 	struct mr_tasks tasks;
 	uint64_t ambiguous_tasks;   /* that could belong to several threads of the user streams */
 	mr_vec(struct mr_gap) gaps; /* kernel records lost, by CPU and time */
@@ -125,11 +143,32 @@ void mr_survey_free(struct mr_survey *survey);
 void mr_survey_find(const struct mr_survey *survey, const struct mr_packet_context *context,
 		    uint32_t *ret_process, uint32_t *ret_track);
 
+/* The process of that number; false if there is none. */
+static inline bool mr_survey_find_process(const struct mr_survey *survey, uint32_t host,
+					  uint32_t number, uint32_t *ret_process)
+{
+	const struct mr_host_key key = {host, number};
+
+	return mr_strings_find(&survey->process_keys, &key, sizeof key, ret_process);
+}
+
 /* The track of a queue of the definitions; MR_NO_TRACK for queue 0. */
-uint32_t mr_survey_track_of_queue(const struct mr_survey *survey, uint32_t queue);
+static inline uint32_t mr_survey_track_of_queue(const struct mr_survey *survey, uint32_t queue)
+{
+	return queue ? survey->first_queue_track + queue - 1 : MR_NO_TRACK;
+}
 
 /* The track of a CPU that has a kernel stream; MR_NO_TRACK for others. */
-uint32_t mr_survey_track_of_cpu(const struct mr_survey *survey, uint32_t cpu);
+static inline uint32_t mr_survey_track_of_cpu(const struct mr_survey *survey, uint32_t host,
+					      uint32_t cpu)
+{
+	const struct mr_host_key key = {host, cpu};
+	uint32_t index;
+
+	return mr_strings_find(&survey->cpu_keys, &key, sizeof key, &index)
+		       ? survey->first_cpu_track + index
+		       : MR_NO_TRACK;
+}
 
 static inline const char *mr_survey_text(const struct mr_survey *survey, uint32_t string)
 {

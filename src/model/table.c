@@ -160,7 +160,19 @@ static int rearrange(struct mr_table *table, const struct mr_sort_item *items)
 	return result;
 }
 
-static int sort_rows(struct mr_table *table, uint32_t track_count, struct mr_sort_item *items)
+static int rearrange_beside(uint32_t *beside, const struct mr_sort_item *items, uint32_t count)
+{
+	mr_auto(free) uint32_t *left = malloc(count * sizeof *left);
+
+	if (!left)
+		return -ENOMEM;
+	memcpy(left, beside, count * sizeof *left);
+	gather(beside, left, items, count, sizeof *left);
+	return 0;
+}
+
+static int sort_rows(struct mr_table *table, uint32_t track_count, struct mr_sort_item *items,
+		     uint32_t *beside)
 {
 	const uint32_t *track = mr_table_columns(table)[0];
 	const int64_t *start = mr_table_columns(table)[1];
@@ -176,7 +188,9 @@ static int sort_rows(struct mr_table *table, uint32_t track_count, struct mr_sor
 	place_by_track(table, track, next, items);
 	for (uint32_t i = 0; i < track_count; i++)
 		sort_track(start, duration, items + first[i], scratch, first[i + 1] - first[i]);
-	int result = rearrange(table, items);
+	int result = beside ? rearrange_beside(beside, items, table->count) : 0;
+	if (result == 0)
+		result = rearrange(table, items);
 	if (result == 0) {
 		free(table->first_of_track);
 		table->first_of_track = mr_take(first);
@@ -209,12 +223,18 @@ int mr_table_drop(struct mr_table *table, const bool *is_dropped, uint32_t track
 	return mr_table_find_tracks(table, track_count);
 }
 
-int mr_table_sort(struct mr_table *table, uint32_t track_count)
+int mr_table_sort_with(struct mr_table *table, uint32_t track_count, uint32_t *beside)
 {
 	if (table->count == 0) {
+		free(table->first_of_track);
 		table->first_of_track = calloc((size_t)track_count + 1, sizeof(uint32_t));
 		return table->first_of_track ? 0 : -ENOMEM;
 	}
 	mr_auto(free) struct mr_sort_item *items = mr_allocate_large(table->count * sizeof *items);
-	return items ? sort_rows(table, track_count, items) : -ENOMEM;
+	return items ? sort_rows(table, track_count, items, beside) : -ENOMEM;
+}
+
+int mr_table_sort(struct mr_table *table, uint32_t track_count)
+{
+	return mr_table_sort_with(table, track_count, NULL);
 }

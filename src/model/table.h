@@ -35,14 +35,20 @@ enum mr_row_flags {
 	MR_ROW_BLOCKED = 1 << 3,  /* of a system call only the part in which it blocked is known */
 	MR_ROW_VIOLATED = 1 << 4, /* a device operation at impossible times (constraints.h) */
 	MR_ROW_CUT = 1 << 5,      /* reaches out of the window (window.h) */
-	MR_ROW_UNPLACED = 1 << 6, /* while loading: the node is not known yet (dataflow.h) */
 	MR_ROW_ASYNCHRONOUS = 1 << 7, /* whoever asked for it did not wait for it; see done_ns */
 };
 
-/* Who tells of memory. */
+/* Who reports memory. */
 enum mr_memory_teller {
 	MR_MEMORY_FRAMEWORK,
 	MR_MEMORY_RUNTIME,
+};
+
+/* How a step is known. */
+enum mr_step_origin {
+	MR_STEP_MARKED,   /* by the program */
+	MR_STEP_CALLED,   /* a call of the function that its process calls most often */
+	MR_STEP_INFERRED, /* from what its process launches again and again */
 };
 
 /* What a runtime call is to the device. */
@@ -68,184 +74,194 @@ enum mr_call_role {
 	TABLE(tensor_copies)     \
 	MR_KERNEL_TABLES(TABLE)
 
-/* MR_ABOUT_... says what a table holds. COLUMN(type, name, "what it says"), with a type of column.h.
+/* MR_ABOUT_... describes a table. COLUMN(type, name, "what it means"), with a type of column.h.
  * Every table begins with track and start_ns; a table of intervals goes on with duration_ns. */
-#define MR_ABOUT_node_executions                                                              \
-	"Operations of the dataflow graph, each time one was executed. TensorFlow says when " \
-	"a thread leaves the executor for which run it worked: of a thread that had not "     \
-	"left it when the program ended, run, step and graph of the last operations are not " \
-	"known."
-#define MR_COLUMNS_node_executions(COLUMN)                                                    \
-	COLUMN(track, track, "thread that executed it")                                       \
-	COLUMN(time_ns, start_ns, "when it began")                                            \
-	COLUMN(int64_t, duration_ns, "how long it took")                                      \
-	COLUMN(int64_t, self_ns, "of it, not spent in executions nested in it")               \
-	COLUMN(row_of(node_executions), parent, "the execution it is nested in")              \
-	COLUMN(node, node, "what was executed")                                               \
-	COLUMN(step_number, step, "that it was executed for; NULL: not known")                \
-	COLUMN(uint64_t, run, "of a function; 0: none, or not known; -1: constant folding")   \
-	COLUMN(string, shapes, "of its inputs; NULL: not told, as of eager operations")       \
-	COLUMN(time_ns, asked_ns, "of an asynchronous eager one: when it was asked for")      \
-	COLUMN(time_ns, done_ns, "of an asynchronous one: when it was done; NULL: not known") \
-	COLUMN(row_flags, flags, "what is special about it")
+#define MR_ABOUT_node_executions                                                                \
+	"Executions of operations of the dataflow graph. TensorFlow reports the run for which " \
+	"a thread worked only when the thread leaves the executor. If the program ends before " \
+	"that, run, step and graph of the thread's last operations are not known."
+#define MR_COLUMNS_node_executions(COLUMN)                                                        \
+	COLUMN(track, track, "thread that executed it")                                           \
+	COLUMN(time_ns, start_ns, "when it began")                                                \
+	COLUMN(int64_t, duration_ns, "how long it took")                                          \
+	COLUMN(int64_t, self_ns, "duration without the executions nested in it")                  \
+	COLUMN(row_of(node_executions), parent, "the execution it is nested in")                  \
+	COLUMN(node, node, "what was executed")                                                   \
+	COLUMN(step_number, step, "step that it was executed for; NULL: not known")               \
+	COLUMN(uint64_t, run, "run of the function; 0: none, or not known; -1: constant folding") \
+	COLUMN(string, shapes,                                                                    \
+	       "shapes of its inputs; NULL: not reported, as for eager operations")               \
+	COLUMN(time_ns, asked_ns, "asynchronous eager operation: when it was requested")          \
+	COLUMN(time_ns, done_ns, "asynchronous operation: when it was done; NULL: not known")     \
+	COLUMN(row_flags, flags, "special properties")
 
-#define MR_ABOUT_scopes                                                                         \
-	"What the framework's own tracing tells besides operations: functions, the executor's " \
-	"runs, iterators, annotations."
-#define MR_COLUMNS_scopes(COLUMN)                                                             \
-	COLUMN(track, track, "thread that told of it")                                        \
-	COLUMN(time_ns, start_ns, "when it began")                                            \
-	COLUMN(int64_t, duration_ns, "how long it took")                                      \
-	COLUMN(int64_t, self_ns, "of it, not spent in scopes nested in it")                   \
-	COLUMN(row_of(scopes), parent, "the scope it is nested in")                           \
-	COLUMN(string, name, "what it is")                                                    \
-	COLUMN(string, detail, "what else is said of it; % stands for a number that varies")  \
-	COLUMN(uint64_t, run, "of a function, that it belongs to; 0: none")                   \
-	COLUMN(uint64_t, key, "the same where it goes on; of an iterator or element its own") \
-	COLUMN(uint64_t, parent_key, "of an iterator: key of the one that it feeds")          \
-	COLUMN(row_flags, flags, "what is special about it")
+#define MR_ABOUT_scopes                                                                        \
+	"What the framework's own tracing reports besides operations: functions, runs of the " \
+	"executor, iterators, annotations."
+#define MR_COLUMNS_scopes(COLUMN)                                                     \
+	COLUMN(track, track, "thread that recorded it")                               \
+	COLUMN(time_ns, start_ns, "when it began")                                    \
+	COLUMN(int64_t, duration_ns, "how long it took")                              \
+	COLUMN(int64_t, self_ns, "duration without the scopes nested in it")          \
+	COLUMN(row_of(scopes), parent, "the scope it is nested in")                   \
+	COLUMN(string, name, "what it is")                                            \
+	COLUMN(string, detail, "further details; % stands for a number that varies")  \
+	COLUMN(uint64_t, run, "run of the function that it belongs to; 0: none")      \
+	COLUMN(uint64_t, key,                                                         \
+	       "same key where the work continues; iterator or element: its own key") \
+	COLUMN(uint64_t, parent_key, "iterator: key of the iterator that it feeds")   \
+	COLUMN(row_flags, flags, "special properties")
 
-#define MR_ABOUT_node_instants "Things that happened to a node at one time."
-#define MR_COLUMNS_node_instants(COLUMN)               \
-	COLUMN(track, track, "thread that told of it") \
-	COLUMN(time_ns, start_ns, "when it happened")  \
-	COLUMN(node, node, "what it happened to")      \
-	COLUMN(uint32_t, step, "number that the program gave")
+#define MR_ABOUT_node_instants "Things that happened at a node at one moment."
+#define MR_COLUMNS_node_instants(COLUMN)                \
+	COLUMN(track, track, "thread that recorded it") \
+	COLUMN(time_ns, start_ns, "when it happened")   \
+	COLUMN(node, node, "the node")                  \
+	COLUMN(uint32_t, step, "step number given by the program")
 
 #define MR_ABOUT_steps "Steps of the program: training steps, frames, requests."
-#define MR_COLUMNS_steps(COLUMN)                                                           \
-	COLUMN(track, track, "thread that told of it")                                     \
-	COLUMN(time_ns, start_ns, "when it began")                                         \
+#define MR_COLUMNS_steps(COLUMN)                                                             \
+	COLUMN(track, track, "thread that recorded it")                                      \
+	COLUMN(time_ns, start_ns, "when it began")                                           \
+	COLUMN(int64_t, duration_ns, "how long it took")                                     \
+	COLUMN(uint64_t, step,                                                               \
+	       "number given by the program; for other origins: how many steps came before") \
+	COLUMN(string, function, "origin function: the called function; otherwise NULL")     \
+	COLUMN(one_of(step_origin), origin, "how it is known")                               \
+	COLUMN(row_flags, flags, "special properties")
+
+#define MR_ABOUT_calls "Calls to a runtime such as OpenCL or CUDA."
+#define MR_COLUMNS_calls(COLUMN)                                                                   \
+	COLUMN(track, track, "calling thread")                                                     \
+	COLUMN(time_ns, start_ns, "when it began")                                                 \
+	COLUMN(int64_t, duration_ns, "how long it took")                                           \
+	COLUMN(int64_t, self_ns, "duration without the calls nested in it")                        \
+	COLUMN(row_of(calls), parent, "the call it is nested in")                                  \
+	COLUMN(string, function, "called function")                                                \
+	COLUMN(uint64_t, correlation, "the same as that of its device operations")                 \
+	COLUMN(int64_t, result, "what it returned")                                                \
+	COLUMN(uint64_t, object, "handle that it uses, as the program sees it")                    \
+	COLUMN(uint64_t, bytes, "number of bytes concerned")                                       \
+	COLUMN(queue, queue, "queue that it gives work to")                                        \
+	COLUMN(row_of(device_operations), operation, "first operation that it launched")           \
+	COLUMN(row_of(device_operations), awaited,                                                 \
+	       "of the operations it waits for, the one that ends last")                           \
+	COLUMN(row_of(node_executions), execution, "innermost execution that encloses it")         \
+	COLUMN(one_of(call_role), role, "what it does for the device")                             \
+	COLUMN(one_of(operation_kind), kind, "launch: what it launches")                           \
+	COLUMN(uint8_t, is_blocking, "1: a launch that returns only when the operation has ended") \
+	COLUMN(row_flags, flags, "special properties")
+
+#define MR_ABOUT_kernel_launches \
+	"Details of a device kernel's launch, in addition to its row in calls."
+#define MR_COLUMNS_kernel_launches(COLUMN)                                          \
+	COLUMN(track, track, "thread that launched it")                             \
+	COLUMN(time_ns, start_ns, "when it was launched")                           \
+	COLUMN(uint64_t, correlation, "the same as that of its call")               \
+	COLUMN(row_of(calls), call, "the call that launched it")                    \
+	COLUMN(string, name, "name of the device kernel")                           \
+	COLUMN(uint64_t, global_x, "work items")                                    \
+	COLUMN(uint64_t, global_y, "work items")                                    \
+	COLUMN(uint64_t, global_z, "work items")                                    \
+	COLUMN(uint32_t, local_x, "work items per group; 0: chosen by the runtime") \
+	COLUMN(uint32_t, local_y, "work items per group")                           \
+	COLUMN(uint32_t, local_z, "work items per group")
+
+#define MR_ABOUT_device_operations                                                         \
+	"Device kernels, copies and fills. It is not known when an unfinished or untimed " \
+	"operation ran: its row has the time of its launch and no duration."
+#define MR_COLUMNS_device_operations(COLUMN)                                               \
+	COLUMN(track, track, "track of the queue")                                         \
+	COLUMN(time_ns, start_ns, "when the device began it")                              \
 	COLUMN(int64_t, duration_ns, "how long it took")                                   \
-	COLUMN(uint64_t, step, "that the program gave; of calls: how many came before")    \
-	COLUMN(string, function, "NULL: the program marked it; else it is a call of this") \
-	COLUMN(row_flags, flags, "what is special about it")
-
-#define MR_ABOUT_calls "Calls of a runtime such as OpenCL or CUDA."
-#define MR_COLUMNS_calls(COLUMN)                                                              \
-	COLUMN(track, track, "thread that called")                                            \
-	COLUMN(time_ns, start_ns, "when it began")                                            \
-	COLUMN(int64_t, duration_ns, "how long it took")                                      \
-	COLUMN(int64_t, self_ns, "of it, not spent in calls nested in it")                    \
-	COLUMN(row_of(calls), parent, "the call it is nested in")                             \
-	COLUMN(string, function, "what was called")                                           \
-	COLUMN(uint64_t, correlation, "the same as that of its device operations")            \
-	COLUMN(int64_t, result, "what it returned")                                           \
-	COLUMN(uint64_t, object, "handle of what it is about, as the program sees it")        \
-	COLUMN(uint64_t, bytes, "how much it is about")                                       \
-	COLUMN(queue, queue, "that it gives work to")                                         \
-	COLUMN(row_of(device_operations), operation, "the first that it launched")            \
-	COLUMN(row_of(device_operations), awaited, "that it waits for, and that ends last")   \
-	COLUMN(row_of(node_executions), execution, "the innermost that encloses it")          \
-	COLUMN(one_of(call_role), role, "what it is to the device")                           \
-	COLUMN(one_of(operation_kind), kind, "of a launch: what it launches")                 \
-	COLUMN(uint8_t, is_blocking, "1: a launch that returns when the operation has ended") \
-	COLUMN(row_flags, flags, "what is special about it")
-
-#define MR_ABOUT_kernel_launches "What a launch of a kernel says besides the call."
-#define MR_COLUMNS_kernel_launches(COLUMN)                              \
-	COLUMN(track, track, "thread that launched it")                 \
-	COLUMN(time_ns, start_ns, "when it was launched")               \
-	COLUMN(uint64_t, correlation, "the same as that of its call")   \
-	COLUMN(row_of(calls), call, "the call that launched it")        \
-	COLUMN(string, name, "of the kernel")                           \
-	COLUMN(uint64_t, global_x, "work items")                        \
-	COLUMN(uint64_t, global_y, "work items")                        \
-	COLUMN(uint64_t, global_z, "work items")                        \
-	COLUMN(uint32_t, local_x, "of a group; 0: left to the runtime") \
-	COLUMN(uint32_t, local_y, "of a group")                         \
-	COLUMN(uint32_t, local_z, "of a group")
-
-#define MR_ABOUT_device_operations                                                               \
-	"Kernels, copies and fills of a device. One that is unfinished or untimed stands where " \
-	"it was launched, and has no duration: when it ran is not known."
-#define MR_COLUMNS_device_operations(COLUMN)                                              \
-	COLUMN(track, track, "of the queue")                                              \
-	COLUMN(time_ns, start_ns, "when the device began it")                             \
-	COLUMN(int64_t, duration_ns, "how long it took")                                  \
-	COLUMN(time_ns, queued_ns, "when the program gave it to the runtime")             \
-	COLUMN(time_ns, submitted_ns, "when the runtime gave it to the device")           \
-	COLUMN(uint64_t, raw_start, "ticks of the device's clock")                        \
-	COLUMN(uint64_t, raw_end, "ticks of the device's clock")                          \
-	COLUMN(bound_ns, bound_ns, "its times are exact to that")                         \
-	COLUMN(process, process, "that launched it")                                      \
-	COLUMN(row_of(calls), call, "the call that launched it")                          \
-	COLUMN(row_of(device_operations), after, "that it waits for, and that ends last") \
-	COLUMN(string, name, "of the kernel, or what it is")                              \
-	COLUMN(uint64_t, correlation, "the same as that of its call")                     \
-	COLUMN(uint64_t, bytes, "that it moved")                                          \
-	COLUMN(one_of(operation_kind), kind, "what it is")                                \
-	COLUMN(row_flags, flags, "what is special about it")
+	COLUMN(time_ns, queued_ns, "when the program handed it to the runtime")            \
+	COLUMN(time_ns, submitted_ns, "when the runtime handed it to the device")          \
+	COLUMN(uint64_t, raw_start, "ticks of the device's clock")                         \
+	COLUMN(uint64_t, raw_end, "ticks of the device's clock")                           \
+	COLUMN(bound_ns, bound_ns, "error bound of its times")                             \
+	COLUMN(process, process, "process that launched it")                               \
+	COLUMN(row_of(calls), call, "the call that launched it")                           \
+	COLUMN(row_of(node_executions), execution, "innermost execution around that call") \
+	COLUMN(row_of(steps), step, "step of its process in which it was launched")        \
+	COLUMN(row_of(device_operations), after,                                           \
+	       "of the operations it waits for, the one that ends last")                   \
+	COLUMN(string, name, "name of the device kernel, or kind of operation")            \
+	COLUMN(uint64_t, correlation, "the same as that of its call")                      \
+	COLUMN(uint64_t, bytes, "bytes that it moved")                                     \
+	COLUMN(one_of(operation_kind), kind, "kind of operation")                          \
+	COLUMN(row_flags, flags, "special properties")
 
 #define MR_ABOUT_dependencies "A launch or another call waits for an operation."
-#define MR_COLUMNS_dependencies(COLUMN)                                             \
-	COLUMN(track, track, "thread that told of it")                              \
-	COLUMN(time_ns, start_ns, "when it was told")                               \
-	COLUMN(uint64_t, correlation, "of the one that waits")                      \
-	COLUMN(uint64_t, awaited, "correlation of what it waits for; 0: its queue") \
-	COLUMN(row_of(calls), call, "the one that waits")                           \
-	COLUMN(row_of(calls), awaited_call, "the launch of what it waits for")
+#define MR_COLUMNS_dependencies(COLUMN)                                                   \
+	COLUMN(track, track, "thread that recorded it")                                   \
+	COLUMN(time_ns, start_ns, "when it was recorded")                                 \
+	COLUMN(uint64_t, correlation, "correlation of the call that waits")               \
+	COLUMN(uint64_t, awaited, "correlation of what it waits for; 0: the whole queue") \
+	COLUMN(row_of(calls), call, "the call that waits")                                \
+	COLUMN(row_of(calls), awaited_call, "the call that launched what it waits for")
 
-#define MR_ABOUT_counters "Values that change with time."
-#define MR_COLUMNS_counters(COLUMN)                    \
-	COLUMN(track, track, "thread that told of it") \
-	COLUMN(time_ns, start_ns, "when")              \
-	COLUMN(string, name, "of the counter")         \
-	COLUMN(int64_t, value, "that it then had")
+#define MR_ABOUT_counters "Values that change over time."
+#define MR_COLUMNS_counters(COLUMN)                     \
+	COLUMN(track, track, "thread that recorded it") \
+	COLUMN(time_ns, start_ns, "when")               \
+	COLUMN(string, name, "name of the counter")     \
+	COLUMN(int64_t, value, "its value from then on")
 
-#define MR_ABOUT_memory                                                                         \
-	"Memory that was handed out or given back. What a framework hands out lies in what it " \
-	"got from the runtime: the two must not be added."
-#define MR_COLUMNS_memory(COLUMN)                                                              \
-	COLUMN(track, track, "thread that did it")                                             \
-	COLUMN(time_ns, start_ns, "when")                                                      \
-	COLUMN(device, device, "where the memory is")                                          \
-	COLUMN(string, allocator, "who handed it out")                                         \
-	COLUMN(node, node, "for what")                                                         \
-	COLUMN(uint64_t, address, "or handle")                                                 \
-	COLUMN(uint64_t, parent, "address of what it is a part of; 0: it is its own")          \
-	COLUMN(size, bytes, "of a free: what it gives back; NULL: it is not known how much")   \
-	COLUMN(uint64_t, live_bytes, "then held by the process on the device, by this teller") \
-	COLUMN(one_of(memory_teller), teller, "who tells of it")                               \
-	COLUMN(uint8_t, is_free, "1: given back")
+#define MR_ABOUT_memory                                                                           \
+	"Memory that was allocated or freed. A framework allocates from memory that it got from " \
+	"the runtime, so the bytes of the two must not be added."
+#define MR_COLUMNS_memory(COLUMN)                                                                  \
+	COLUMN(track, track, "thread that allocated or freed it")                                  \
+	COLUMN(time_ns, start_ns, "when")                                                          \
+	COLUMN(device, device, "device that holds the memory")                                     \
+	COLUMN(string, allocator, "name of the allocator")                                         \
+	COLUMN(node, node, "node it is for")                                                       \
+	COLUMN(uint64_t, address, "address or handle")                                             \
+	COLUMN(uint64_t, parent, "address of the memory that contains it; 0: not part of another") \
+	COLUMN(size, bytes, "size; for a free: the bytes freed; NULL: not known")                  \
+	COLUMN(uint64_t, live_bytes,                                                               \
+	       "bytes that the process then held on the device, as counted by this teller")        \
+	COLUMN(one_of(memory_teller), teller, "who reported it")                                   \
+	COLUMN(uint8_t, is_free, "1: freed")
 
 #define MR_ABOUT_messages "Messages between threads, sent and received."
-#define MR_COLUMNS_messages(COLUMN)                              \
-	COLUMN(track, track, "thread that sent or received it")  \
-	COLUMN(time_ns, start_ns, "when")                        \
-	COLUMN(string, channel, "through what")                  \
-	COLUMN(uint64_t, key, "the same at both ends")           \
-	COLUMN(node, node, "that sent or received it")           \
-	COLUMN(row_of(node_executions), execution, "of it")      \
-	COLUMN(row_of(messages), peer, "the other end")          \
-	COLUMN(size, bytes, "its length; NULL: it was not told") \
+#define MR_COLUMNS_messages(COLUMN)                                          \
+	COLUMN(track, track, "thread that sent or received it")              \
+	COLUMN(time_ns, start_ns, "when")                                    \
+	COLUMN(string, channel, "name of the channel")                       \
+	COLUMN(uint64_t, key, "the same at both ends")                       \
+	COLUMN(node, node, "node that sent or received it")                  \
+	COLUMN(row_of(node_executions), execution, "execution of that node") \
+	COLUMN(row_of(messages), peer, "the other end")                      \
+	COLUMN(size, bytes, "size; NULL: not known")                         \
 	COLUMN(uint8_t, is_receive, "1: received")
 
-#define MR_ABOUT_collectives                                                                 \
-	"What several devices or processes do together: the same keys in each of them. The " \
-	"execution of the node only begins it."
-#define MR_COLUMNS_collectives(COLUMN)                                       \
-	COLUMN(track, track, "thread that did it")                           \
-	COLUMN(time_ns, start_ns, "when it began")                           \
-	COLUMN(int64_t, duration_ns, "how long it took, others' delays too") \
-	COLUMN(node, node, "whose execution began it")                       \
-	COLUMN(uint64_t, run, "of a function, that it belongs to")           \
-	COLUMN(uint64_t, group_key, "of those who take part")                \
-	COLUMN(uint64_t, instance_key, "of what they do")
+#define MR_ABOUT_collectives                                                                    \
+	"Operations that several devices or processes do together, with the same keys in each " \
+	"of them. The execution of the node only starts the collective."
+#define MR_COLUMNS_collectives(COLUMN)                                                      \
+	COLUMN(track, track, "thread that did it")                                          \
+	COLUMN(time_ns, start_ns, "when it began")                                          \
+	COLUMN(int64_t, duration_ns, "how long it took, including delays caused by others") \
+	COLUMN(node, node, "node whose execution started it")                               \
+	COLUMN(uint64_t, run, "run of the function that it belongs to")                     \
+	COLUMN(uint64_t, group_key, "identifies the group of participants")                 \
+	COLUMN(uint64_t, instance_key, "identifies the operation within the group")
 
-#define MR_ABOUT_tensor_copies                                                                     \
-	"Copies to, from, on and between devices that a program with a framework made, and the "   \
-	"tensors that they moved. Which one is not known, and NULL, of constants, which "          \
-	"TensorFlow copies when it makes a function, before operations run that could be told "    \
-	"apart; of what the program reads outside of any operation, by numpy() for instance; and " \
-	"of what an operation copies for itself, except a variable that it changes."
-#define MR_COLUMNS_tensor_copies(COLUMN)                                   \
-	COLUMN(track, track, "thread that launched it")                    \
-	COLUMN(time_ns, start_ns, "when it was launched")                  \
-	COLUMN(row_of(device_operations), operation, "the copy")           \
-	COLUMN(row_of(node_executions), execution, "that caused it")       \
-	COLUMN(node, node, "whose tensor it is")                           \
-	COLUMN(ordinal, number, "of the tensor, among the node's, from 0") \
+#define MR_ABOUT_tensor_copies                                                                   \
+	"Copies to, from, on and between devices in programs with a framework, and the tensors " \
+	"that they moved. The tensor is unknown (NULL) in three cases: constants, which "        \
+	"TensorFlow copies when it makes a function, before any operation that could be "        \
+	"identified runs; data that the program reads outside of any operation, for instance "   \
+	"with numpy(); and data that an operation copies for itself, except a variable that it " \
+	"changes."
+#define MR_COLUMNS_tensor_copies(COLUMN)                                                           \
+	COLUMN(track, track, "thread that launched it")                                            \
+	COLUMN(time_ns, start_ns, "when it was launched")                                          \
+	COLUMN(row_of(device_operations), operation, "the copy")                                   \
+	COLUMN(row_of(node_executions), execution, "execution that caused it")                     \
+	COLUMN(node, node, "node that the tensor belongs to")                                      \
+	COLUMN(ordinal, number, "number of the tensor among the node's inputs or outputs, from 0") \
 	COLUMN(truth, is_input, "1: an input of the node; 0: an output")
 
 struct mr_detail;
@@ -282,6 +298,9 @@ int mr_table_reserve(struct mr_table *table, uint64_t wanted);
 
 /* Puts the rows in order. After -ENOMEM the table is good only for mr_table_free(). */
 int mr_table_sort(struct mr_table *table, uint32_t track_count);
+
+/* Likewise, together with values that the caller keeps beside the rows, one for each. */
+int mr_table_sort_with(struct mr_table *table, uint32_t track_count, uint32_t *beside);
 
 /* Takes out the rows that are marked; the others stay in order. -ENOMEM. */
 int mr_table_drop(struct mr_table *table, const bool *is_dropped, uint32_t track_count);

@@ -6,6 +6,8 @@
  *     tid 101         └fork── task 1 ──exit  │     another program: another task
  *     tid 100 (again)                        └                          fork── task 3 ──
  *
+ * All are of one host: a tid means nothing on another.
+ *
  * A task is one thread in one program: an exec ends it and begins another, because to the user streams it
  * becomes another process. A tid is used again; a task is therefore found by tid and time. Of threads that
  * are not traced only the names are known.

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "model/kernel.h"
-#include "model/loader.h"
+#include "model/kernel_link.h"
+#include "model/model.h"
 #include "model/nesting.h"
 
 #define TABLE_NUMBER(name) TABLE_##name,
@@ -280,6 +280,7 @@ int mr_model_cut(const struct mr_model *whole, const struct mr_part *part,
 	cut->manifest = whole->manifest;
 	cut->anomalies = whole->anomalies;
 	cut->device_clocks = whole->device_clocks;
+	cut->calls_marked = whole->calls_marked;
 	memcpy(cut->constraints, whole->constraints, sizeof cut->constraints);
 	int result = copy_processes(cut, part->processes);
 	if (result == 0)

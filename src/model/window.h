@@ -33,4 +33,7 @@ struct mr_part {
 int mr_model_cut(const struct mr_model *whole, const struct mr_part *part,
 		 struct mr_model **ret_cut);
 
+/* Frees what a cut model has of its own besides its tables. */
+void mr_model_free_cut(struct mr_model *cut);
+
 #endif

@@ -10,7 +10,13 @@
 #define MEMBER(of, type, member, doc) MEMBER_AS(#member, of, type, member, doc)
 
 /* clang-format off */
+static const struct mr_column_desc columns_of_hosts[] = {
+	MEMBER(mr_host, string, name, "of the machine; empty if it is not known"),
+	MEMBER(mr_host, string, boot_id, "another one after each start of the machine"),
+};
+
 static const struct mr_column_desc columns_of_processes[] = {
+	MEMBER(mr_process, host, host, "that it ran on"),
 	MEMBER(mr_process, uint32_t, number, "in this run, never used again; 0: known from the kernel level alone"),
 	MEMBER(mr_process, uint32_t, pid, "as the system numbers it"),
 	MEMBER(mr_process, process, parent, "the process it came from; its own row if there is none"),
@@ -25,6 +31,7 @@ static const struct mr_column_desc columns_of_processes[] = {
 
 static const struct mr_column_desc columns_of_tracks[] = {
 	MEMBER(mr_track, one_of(track_kind), kind, "what it is"),
+	MEMBER(mr_track, host, host, "that it belongs to"),
 	MEMBER(mr_track, process, process, "that it belongs to"),
 	MEMBER(mr_track, uint32_t, tid, "of a thread; 0 of others"),
 	MEMBER(mr_track, queue, queue, "of a queue"),
@@ -59,6 +66,8 @@ static const struct mr_column_desc columns_of_edges[] = {
 
 static const struct mr_column_desc columns_of_devices[] = {
 	MEMBER(mr_device, string, name, "as the runtime calls it"),
+	MEMBER(mr_device, host, host, "that it belongs to"),
+	MEMBER(mr_device, device, same, "the first row that is the same device of the host: of other processes, or a framework's"),
 	MEMBER(mr_device, one_of(device_kind), kind, "what it is"),
 	MEMBER(mr_device, clock, clock, "that its times are of"),
 	MEMBER(mr_device, process, process, "that defined it"),
@@ -74,6 +83,7 @@ static const struct mr_column_desc columns_of_queues[] = {
 
 static const struct mr_column_desc columns_of_files[] = {
 	MEMBER(mr_file, string, path, "as it was opened, or what it is"),
+	MEMBER(mr_file, host, host, "that it belongs to"),
 	MEMBER(mr_file, uint64_t, device_number, "of the file system"),
 	MEMBER(mr_file, uint64_t, inode, "its number there"),
 };
@@ -85,7 +95,8 @@ static const struct mr_column_desc columns_of_clocks[] = {
 };
 
 static const struct mr_column_desc columns_of_gaps[] = {
-	MEMBER(mr_gap, cpu, cpu, "whose records are missing"),
+	MEMBER(mr_gap, host, host, "whose records are missing"),
+	MEMBER(mr_gap, cpu, cpu, "of it"),
 	MEMBER(mr_gap, time_ns, begin_ns, "from then"),
 	MEMBER(mr_gap, time_ns, end_ns, "until then"),
 };

@@ -11,6 +11,7 @@
 
 /* LIST(name, where it is in the survey, meaning of its row numbers, first row, what it holds) */
 #define MR_LISTS(LIST)                                                                        \
+	LIST(hosts, hosts, host, 0, "Machines, each from one start of it to the next.")       \
 	LIST(processes, processes, process, 0, "Processes that took part.")                   \
 	LIST(tracks, tracks, track, 0,                                                        \
 	     "What things happen on: threads, queues of devices, CPUs. All other tables are " \

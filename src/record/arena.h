@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The arena: memory shared by `millrace record` and every traced process, in which events are written
- * and from which `record` takes them to the stream files.
+ * The arena: memory shared by `millrace record` and every traced process. The processes write events
+ * into it, and `record` moves them to the stream files.
  *
  *     file    ┌────────────────────┐ 0
  *             │ header             │  identity, clock, enabled levels, sizes
  *             ├────────────────────┤ MR_ARENA_HEADER_BYTES
- *             │ processes          │  one entry per process alive; record retires the dead
+ *             │ processes          │  one entry per live process; record retires the dead
  *             ├────────────────────┤ MR_ARENA_STATES_OFFSET
  *             │ states             │  one 64-bit word per slot: who owns it (dense: record polls it)
  *             ├────────────────────┤ MR_ARENA_SLOTS_OFFSET
- *             │ slot 0             │  what its owner keeps beside the packet: committed size, open
- *             │  └ packet          │  intervals; then the CTF packet being filled. In one page, where
- *             ├────────────────────┤  possible: a forked child pays for every page that it touches.
+ *             │ slot 0             │  the owner's state beside the packet: committed size, open
+ *             │  └ packet          │  intervals; then the CTF packet being filled. In one page if
+ *             ├────────────────────┤  possible: a forked child pays for every page it touches.
  *             │ slot 1 ...         │
  *             └────────────────────┘
  *
- * Life of a slot. Each arrow is one atomic operation on its state word, which names the owner, so a
- * process may die at any instruction and record still knows what was its.
+ * Life of a slot. Each arrow is one atomic operation on its state word, which names the owner. So a
+ * process may die at any instruction, and record still knows which slots it owned.
  *
  *              claim (compare-and-swap)         hand over (release)
  *     FREE ───────────────────────────► FILLING ──────────────────► FULL
@@ -25,13 +25,13 @@
  *      └──────────── record ◄─────────────┴────────────────────────────┘
  *
  * Inside a FILLING packet the owner writes with plain stores and publishes each event by a release
- * store of slot->progress. What is committed is whole; what lies beyond is ignored.
+ * store of slot->progress. Committed events are complete; readers ignore what follows them.
  *
- * Where things are is fixed here and never read from the arena: a traced process that has given up its
- * privileges can still write into it, and must not gain anything by that.
+ * All positions are fixed here and never read from the arena: a traced process that has dropped its
+ * privileges can still write into the arena, and must not gain anything by doing so.
  *
- * Only slots below header->slot_count may be claimed: record raises it after it has allocated the
- * memory behind them, so that no store into the arena can ever find the disk or /dev/shm full.
+ * Only slots below header->slot_count may be claimed. record raises it after it has allocated the
+ * memory behind them, so that no store into the arena can fail because the disk or /dev/shm is full.
  */
 #ifndef MR_RECORD_ARENA_H
 #define MR_RECORD_ARENA_H
@@ -55,7 +55,7 @@ enum {
 								was left open */
 	MR_ARENA_PROCESSES = 4096,
 	MR_OPEN_INTERVALS =
-		20, /* deeper ones are recorded, but not recovered from a killed program */
+		20, /* deeper ones are recorded, but not recovered if the program is killed */
 	MR_LOSS_REASONS = 7,
 	MR_ARENA_NO_SLOT = -1,
 	MR_ARENA_SLOTS_MAX = 64 << 10, /* 4 GiB */
@@ -97,13 +97,13 @@ struct mr_slot {
 	_Atomic uint64_t progress; /* committed bytes of the packet, and open intervals */
 	uint64_t last_ticks;       /* never before the last committed event */
 	uint64_t discarded_events; /* by the owner, since its packet before this one */
-	uint32_t owner_packet;     /* how many packets its owner had before this one */
+	uint32_t owner_packet;     /* how many packets the owner had before this one */
 	bool owner_ended;          /* with FULL: the thread's last packet */
 	struct mr_open_interval open[MR_OPEN_INTERVALS];
 } __attribute__((aligned(64)));
 
-/* progress word: open intervals (may exceed MR_OPEN_INTERVALS: those are not kept) above, committed
- * bytes of the packet, header included, below. One word, so that both always fit together. */
+/* progress word: high half: open intervals (those beyond MR_OPEN_INTERVALS are not kept); low half:
+ * committed bytes of the packet, including the header. One word, so that both are always consistent. */
 static inline uint64_t mr_slot_progress(uint32_t committed_bytes, uint32_t open_count)
 {
 	return (uint64_t)open_count << 32 | committed_bytes;
@@ -116,7 +116,7 @@ enum mr_process_state {
 	MR_PROCESS_CLAIMED = 1, /* being filled in */
 	MR_PROCESS_LIVE = 2,    /* traced */
 	MR_PROCESS_UNTRACED =
-		3, /* seen by an exec or spawn wrapper; `reason` says why it is not traced */
+		3, /* noticed by an exec or spawn wrapper; `reason` says why it is not traced */
 };
 
 /* Why a program runs without the library. */
@@ -141,11 +141,11 @@ struct mr_process_entry {
 	uint32_t first_definition; /* lower ids are its parent's */
 	uint64_t pid_namespace;    /* inode of its pid namespace; 0 if not known */
 	uint64_t
-		registered_ticks; /* of the user clock: cheaper in a forked child than asking the system */
+		registered_ticks; /* of the user clock: cheaper in a forked child than a system call */
 	_Atomic uint64_t lost[MR_LOSS_REASONS];
 	uint8_t origin;       /* enum mr_process_origin */
 	uint8_t reason;       /* enum mr_untraced_reason */
-	uint8_t ended;        /* began to exit in an orderly way */
+	uint8_t ended;        /* began to exit normally */
 	uint8_t is_announced; /* process_start has been written */
 	char program[156];
 } __attribute__((aligned(64)));
@@ -155,23 +155,25 @@ struct mr_arena {
 	uint32_t version;
 	uint32_t schema_check; /* mr_schema_check() of the writer: both sides must agree */
 	uint32_t slot_capacity;
-	uint8_t user_clock;   /* enum mr_trace_clock: tsc or monotonic */
-	uint32_t step_levels; /* to be on during some steps only (steps.h); 0: all the time */
+	uint8_t user_clock; /* enum mr_trace_clock: tsc or monotonic */
+	uint32_t
+		step_levels; /* levels that are on only during some steps (steps.h); 0: steps do not matter */
 	uint64_t first_step;
 	uint64_t last_step;
 	uint8_t trace_uuid[16];
-	char library_path[MR_ARENA_PATH_BYTES]; /* read once, by those who attach */
+	char library_path[MR_ARENA_PATH_BYTES]; /* each process reads it once, when it attaches */
 	char arena_path[MR_ARENA_PATH_BYTES];
 
 	_Atomic uint32_t levels __attribute__((aligned(64))); /* enabled, mask of enum mr_level */
-	_Atomic uint32_t step_process;   /* whose steps count; 0: none has begun */
-	_Atomic uint32_t slot_count;     /* slots that may be claimed */
-	_Atomic uint32_t reserved_slots; /* of these, the last ones are for definitions only */
-	_Atomic uint32_t freed;          /* rises with every slot freed: worth looking again */
-	_Atomic uint32_t free_hint;      /* where to begin looking for a free slot */
+	_Atomic uint32_t step_process; /* whose steps count; 0: none has begun */
+	_Atomic uint32_t slot_count;   /* slots that may be claimed */
+	_Atomic uint32_t
+		reserved_slots;     /* this many of them, at the end, are for definitions only */
+	_Atomic uint32_t freed;     /* increases with every freed slot: worth searching again */
+	_Atomic uint32_t free_hint; /* where to start searching for a free slot */
 	_Atomic uint32_t next_process;
 	_Atomic uint32_t processes_refused; /* the process table was full */
-	_Atomic uint64_t events_refused;    /* emitted by those */
+	_Atomic uint64_t events_refused;    /* events of these processes */
 };
 
 _Static_assert(sizeof(struct mr_arena) <= MR_ARENA_HEADER_BYTES, "fits its page");
@@ -190,7 +192,7 @@ static inline uint64_t mr_arena_file_bytes(uint32_t slot_capacity)
 	return MR_ARENA_SLOTS_OFFSET + (uint64_t)slot_capacity * MR_ARENA_SLOT_BYTES;
 }
 
-/* A number that differs when struct layouts or events differ: library and command must match. */
+/* A checksum of struct layouts and events: library and command must match. */
 uint32_t mr_schema_check(void);
 
 /* True if the mapped header describes an arena this program can use. */
@@ -224,7 +226,7 @@ int32_t mr_arena_claim(struct mr_arena *arena, enum mr_packet_kind kind, uint32_
 /* Claims a free process entry (state CLAIMED): its index, or -1. */
 int32_t mr_arena_claim_process(struct mr_arena *arena);
 
-/* Makes a slot claimable again. Only record does. */
+/* Makes a slot claimable again. Only record calls it. */
 void mr_arena_free(struct mr_arena *arena, uint32_t index);
 
 #endif

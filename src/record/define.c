@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Definitions: texts, nodes, devices ... that events refer to by id. They go into a stream of the process's
- * own, whose packets are never dropped, and are committed before their id is returned.
+ * Definitions: texts, nodes, devices ... that events refer to by id. Each process has a separate stream for
+ * them, whose packets are never dropped. A definition is committed before its id is returned.
  *
  * Ids of all kinds come from one counter, which a forked child inherits: ids below its first_definition
- * are its parent's. So a child may go on using everything its parent has defined.
+ * are its parent's. So a child may use everything its parent has defined.
  *
  * Texts are interned. Lookups take no lock:
  *
@@ -12,12 +12,11 @@
  *                     │       └──► text { id, bytes, hash, "..." }     never moved, never freed
  *                     └──► text
  *
- * Insertion is made under the definition lock, in steps that leave the table valid at every
- * instruction, because fork may copy it at any of them. Memory comes straight from mmap: the program's
- * allocator may be the very thing that is traced. The lock lives in the page that children find empty.
+ * Insertion holds the definition lock. Its steps leave the table valid at every instruction, because a
+ * fork may copy it at any of them. Memory comes directly from mmap: the program's allocator may itself
+ * be traced. The lock is in the page that children find empty.
  */
-#include <sys/mman.h>
-
+#include "record/own_call.h"
 #include "record/recorder.h"
 
 enum {
@@ -66,18 +65,16 @@ static void unlock(void)
 	mr_unlock(&mr_this_process.definition_lock);
 }
 
-/* NULL, and the definition that needed it counted as lost, if there is none. */
+/* If there is no memory, returns NULL and counts the definition that needed it as lost. */
 static void *get_memory(size_t bytes)
 {
-	void *memory =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory != MAP_FAILED)
-		return memory;
-	mr_count_loss(MR_loss_reason_definition, 1);
-	return NULL;
+	void *memory = mr_own_map(bytes);
+	if (!memory)
+		mr_count_loss(MR_loss_reason_definition, 1);
+	return memory;
 }
 
-/* False, and nothing is saved, in a child that was forked meanwhile. */
+/* In a child that was forked meanwhile, returns false and saves nothing. */
 static bool save(const struct mr_writer *writer, uint64_t generation)
 {
 	if (mr_this_process.generation != generation)
@@ -86,8 +83,8 @@ static bool save(const struct mr_writer *writer, uint64_t generation)
 	return true;
 }
 
-/* Writes one definition; the lock is held. Works on a copy of the writer: a signal handler may fork,
- * and its child comes back to find the process's page empty. */
+/* Writes one definition; the caller holds the lock. Works on a copy of the writer: a signal handler may
+ * fork, and the child that returns here finds the process's page empty. */
 static bool put(uint8_t event, const void *payload, size_t bytes, const char *text)
 {
 	const uint64_t generation = mr_this_process.generation;
@@ -203,8 +200,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Hooks look up a text for every event: sixteen bytes at a time, of which the last may be taken twice; only the
- * shortest texts byte by byte. */
+/* Hooks look up a text for every event, so it is hashed sixteen bytes at a time (the last ones may overlap); only
+ * the shortest texts are hashed byte by byte. */
 static uint64_t hash_of(const char *text, size_t bytes)
 {
 	const uint64_t one = UINT64_C(0x9e3779b97f4a7c15), other = UINT64_C(0xd1b54a32d192ed03);
@@ -220,7 +217,7 @@ static uint64_t hash_of(const char *text, size_t bytes)
 	return mix(hash, other);
 }
 
-/* The slot that holds the text, or the empty one where it belongs. */
+/* The slot that holds the text, or the empty slot where it belongs. */
 static _Atomic(struct text *) *find(struct table *in, const char *text, size_t bytes, uint64_t hash)
 {
 	for (uint64_t i = hash & in->mask;; i = (i + 1) & in->mask) {
@@ -250,8 +247,8 @@ static struct table *grown_table(void)
 				      memory_order_relaxed);
 		larger->used++;
 	}
-	/* The old table stays: another thread may be searching it. All of them together are no larger
-	 * than the new one. */
+	/* The old table is not freed: another thread may be searching it. All old tables together are no
+	 * larger than the new one. */
 	atomic_store_explicit(&table, larger, memory_order_release);
 	return larger;
 }
@@ -268,7 +265,7 @@ static struct text *new_text(const char *value, size_t bytes, uint64_t hash)
 		char *block = get_memory(TEXT_BLOCK_BYTES);
 		if (!block)
 			return NULL;
-		text_block_left = 0; /* in this order: a fork in between loses a block, no more */
+		text_block_left = 0; /* in this order: a fork in between loses only a block */
 		text_block = block;
 		text_block_left = TEXT_BLOCK_BYTES;
 	}
@@ -281,8 +278,8 @@ static struct text *new_text(const char *value, size_t bytes, uint64_t hash)
 	return text;
 }
 
-/* Of a text that could not be defined. It is no longer the last one if a handler forked, and its child, in which
- * this is, has defined others. */
+/* Frees the memory of a text that could not be defined. The text is not the last one if a handler forked and this
+ * child has since defined others. */
 static void give_back(const struct text *text)
 {
 	if ((const char *)text == text_block + text_block_left)

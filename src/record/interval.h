@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Intervals: begun and ended by the same thread, written as one event at their end. While open, an
- * interval also stands in the slot beside the thread's packet, so that record can say what a killed or
- * hanging program was doing. The caller keeps the struct between begin and end; nothing is searched.
+ * Intervals. The same thread begins and ends an interval; its end writes one event. While it is open,
+ * it is also noted in the slot beside the thread's packet, so that record can show what a killed or
+ * hanging program was doing. The caller keeps the struct between begin and end, so no search is needed.
  */
 #ifndef MR_RECORD_INTERVAL_H
 #define MR_RECORD_INTERVAL_H
@@ -12,12 +12,12 @@
 struct mr_interval {
 	uint64_t start_ticks;
 	uint64_t step;
-	uint32_t what;  /* node, function ...: whatever its event calls it */
-	uint32_t depth; /* intervals open on the thread when it began; UINT32_MAX: it is not kept */
-	uint32_t tid;   /* thread that began it */
+	uint32_t what;        /* node, function ..., depending on its event */
+	uint32_t depth;       /* intervals open on the thread when it began; UINT32_MAX: not kept */
+	uint32_t tid;         /* thread that began it */
 } __attribute__((may_alias)); /* the annotation API calls it struct millrace_span */
 
-/* The slow ways, always right. */
+/* The slow paths, which are always correct. */
 void mr_interval_begin_slow(struct mr_interval *ret_interval, uint8_t event, uint32_t what,
 			    uint64_t step);
 void mr_node_interval_end_slow(const struct mr_interval *interval);
@@ -25,7 +25,7 @@ void mr_node_interval_end_slow(const struct mr_interval *interval);
 /* Ends an interval begun as MR_EVENT_step_interval. */
 void mr_step_interval_end(const struct mr_interval *interval);
 
-/* Ends a call of a runtime the slow way, as mr_call_interval_end(). */
+/* Ends a call of a runtime on the slow path; see mr_call_interval_end(). */
 uint64_t mr_call_interval_end_slow(const struct mr_interval *interval, uint8_t event, void *payload,
 				   size_t bytes);
 
@@ -47,7 +47,7 @@ static inline void mr_writer_open(struct mr_writer *writer, uint64_t now,
 	mr_writer_commit(writer, writer->cursor, depth + 1);
 }
 
-/* Begins an interval that is to become `event`: MR_EVENT_node_interval, MR_EVENT_step_interval ... */
+/* Begins an interval that will be written as `event`: MR_EVENT_node_interval, MR_EVENT_step_interval ... */
 static inline void mr_interval_begin(struct mr_interval *ret_interval, uint8_t event, uint32_t what,
 				     uint64_t step)
 {
@@ -64,12 +64,12 @@ static inline void mr_interval_begin(struct mr_interval *ret_interval, uint8_t e
 	thread->depth = 0;
 }
 
-/* Ends an execution of a node: node_interval, or node_interval_at where that cannot hold it. */
+/* Ends an execution of a node: writes node_interval, or node_interval_at if that cannot hold it. */
 static inline void mr_node_interval_end(const struct mr_interval *interval)
 {
 	const struct mr_writer *writer = &mr_self.writers[0];
 	uint64_t now;
-	/* The innermost interval of this thread, as it nearly always is; the rest is for the slow way. */
+	/* Nearly always it is the innermost interval of this thread; the slow path handles the rest. */
 	uint8_t *at = NULL;
 	if (mr_likely(interval->tid == mr_self.tid && interval->depth + 1 == writer->open_count))
 		at = mr_reserve_fast(MR_EVENT_node_interval, sizeof(struct mr_event_node_interval),
@@ -88,7 +88,7 @@ static inline void mr_node_interval_end(const struct mr_interval *interval)
 	mr_commit_fast(at + sizeof payload, interval->depth);
 }
 
-/* The events of calls begin alike: function, then duration. */
+/* All events of calls begin with function and duration. */
 static inline void mr_call_set_duration(void *payload, uint64_t duration_ticks)
 {
 	const struct mr_u48 duration = mr_u48_from(mr_min(duration_ticks, MR_U48_MAX));
@@ -96,9 +96,9 @@ static inline void mr_call_set_duration(void *payload, uint64_t duration_ticks)
 	       sizeof duration);
 }
 
-/* Ends a call of a runtime, begun as MR_EVENT_runtime_call, with `event`, which is that or says more. Its
- * fields are in `payload`, but for the duration; one of 32 hours stands for all that are longer. Returns
- * when it ended, or 0 if the event was lost. */
+/* Ends a call of a runtime that was begun as MR_EVENT_runtime_call. `event` is that event or a more detailed
+ * one; `payload` holds its fields except the duration, which is limited to 32 hours. Returns when the call
+ * ended, or 0 if the event was lost. */
 static inline uint64_t mr_call_interval_end(const struct mr_interval *interval, uint8_t event,
 					    void *payload, size_t bytes)
 {
@@ -115,7 +115,7 @@ static inline uint64_t mr_call_interval_end(const struct mr_interval *interval, 
 	return now;
 }
 
-/* Writes an execution whose times the program gives. */
+/* Writes an execution with times measured by the program. */
 static inline void mr_node_interval_at(uint32_t node, uint64_t step, uint32_t clock, uint64_t start,
 				       uint64_t end)
 {

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Attaching a process to the arena, and doing so again in forked children.
+ * Attaches a process to the arena, and its forked children again.
  *
- * No descriptor and no thread is kept. The page of struct mr_process is mapped anew with
- * MADV_WIPEONFORK, so that every child finds generation 0 in it, also those made by _Fork() or by a raw
- * clone, which run no atfork handlers.
+ * It keeps no descriptor and no thread. The page of struct mr_process is mapped with MADV_WIPEONFORK, so
+ * that every child finds generation 0 in it, also a child made by _Fork() or a raw clone, which run no
+ * atfork handlers.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "record/own_call.h"
 #include "record/recorder.h"
 
 union mr_process_page mr_process_page;
@@ -31,7 +25,7 @@ enum {
 static const _Atomic uint32_t no_levels;
 const _Atomic uint32_t *mr_levels = &no_levels;
 
-/* Survive fork on purpose: a child learns from them whose child it is, and what it need not look up. */
+/* These survive fork on purpose: a child learns from them who its parent is, and what it need not look up. */
 static uint32_t last_process;
 static uint64_t pid_namespace;
 static char program[sizeof((struct mr_process_entry *)0)->program];
@@ -57,7 +51,7 @@ bool mr_lock(_Atomic uintptr_t *lock)
 			return true;
 		if (holder == (uintptr_t)&mr_self)
 			return false;
-		sched_yield();
+		mr_own_call(SYS_sched_yield);
 	}
 	return false;
 }
@@ -67,21 +61,22 @@ void mr_unlock(_Atomic uintptr_t *lock)
 	atomic_store_explicit(lock, 0, memory_order_release);
 }
 
-/* Which namespace this process's pid belongs to: record translates it. Without /proc: 0. */
+/* The namespace of this process's pid, so that record can translate it; 0 without /proc. */
 static uint64_t find_pid_namespace(void)
 {
 	struct stat status;
-	return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+	return mr_own_stat(AT_FDCWD, "/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-/* Looks up what a forked child knows from its parent. A child born into another pid namespace must look
- * again, and knows it: its parent is out of sight. */
+/* Looks up what a forked child knows from its parent. A child in a new pid namespace must look it up again;
+ * it notices that because it cannot see its parent's pid. */
 static void look_up_self(enum mr_process_origin origin)
 {
-	if (origin == MR_process_origin_exec || syscall(SYS_getppid) == 0)
+	if (origin == MR_process_origin_exec || mr_own_parent_pid() == 0)
 		pid_namespace = find_pid_namespace();
 	if (origin == MR_process_origin_exec) {
-		ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+		long length = mr_own_call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program,
+					  sizeof program - 1);
 		program[length > 0 ? length : 0] = 0;
 	}
 }
@@ -102,7 +97,7 @@ static uint32_t find_process(uint32_t pid)
 
 static int32_t claim_entry(enum mr_process_origin origin, uint32_t pid, uint32_t parent_process)
 {
-	/* Before the claim: record need look no further than this number. */
+	/* Before the claim: record searches only up to this number. */
 	uint32_t number =
 		atomic_fetch_add_explicit(&mr_arena->next_process, 1, memory_order_relaxed) + 1;
 	int32_t slot = mr_arena_claim_process(mr_arena);
@@ -114,7 +109,7 @@ static int32_t claim_entry(enum mr_process_origin origin, uint32_t pid, uint32_t
 	entry->process = number;
 	entry->parent_process = parent_process;
 	entry->pid = pid;
-	entry->parent_pid = (uint32_t)syscall(SYS_getppid);
+	entry->parent_pid = (uint32_t)mr_own_parent_pid();
 	entry->first_definition = mr_definition_next();
 	entry->pid_namespace = pid_namespace;
 	entry->registered_ticks = mr_ticks_now();
@@ -126,17 +121,17 @@ static int32_t claim_entry(enum mr_process_origin origin, uint32_t pid, uint32_t
 	return slot;
 }
 
-/* Called in every forked child, where each page of code or data that is touched costs a fault: so all system
- * calls go through syscall(), and texts are measured without libc. */
+/* Called in every forked child, where the first access to each page of code or data costs a fault. So system
+ * calls are made without libc, and texts are measured without it. */
 static bool begin_process(enum mr_process_origin origin)
 {
-	uint32_t pid = (uint32_t)syscall(SYS_getpid);
+	uint32_t pid = (uint32_t)mr_own_pid();
 	look_up_self(origin);
 	uint32_t parent = last_process;
 	if (origin == MR_process_origin_exec) {
 		parent = find_process(pid);
 		if (parent == 0)
-			parent = find_process((uint32_t)syscall(SYS_getppid));
+			parent = find_process((uint32_t)mr_own_parent_pid());
 	}
 	int32_t slot = claim_entry(origin, pid, parent);
 	if (slot < 0)
@@ -146,8 +141,8 @@ static bool begin_process(enum mr_process_origin origin)
 	mr_writer_reset(&mr_this_process.definitions);
 	mr_this_process.slot = slot;
 	last_process = entry->process;
-	/* Release: from here on record knows the process, announces it in the trace, and takes its packets
-	 * when it is gone. */
+	/* Release: from here on record knows the process, announces it in the trace, and collects its
+	 * packets when it has ended. */
 	atomic_store_explicit(&entry->state, MR_PROCESS_LIVE, memory_order_release);
 	mr_this_process.generation = entry->process;
 	return true;
@@ -157,10 +152,8 @@ bool mr_process_restart(void)
 {
 	if (!mr_lock(&mr_this_process.restart_lock))
 		return false;
-	int saved_errno = errno; /* the program did not call us to have it changed */
 	if (mr_this_process.generation == 0 && !mr_this_process.is_refused)
 		mr_this_process.is_refused = !begin_process(MR_process_origin_fork);
-	errno = saved_errno;
 	mr_unlock(&mr_this_process.restart_lock);
 	return mr_this_process.generation != 0;
 }
@@ -169,22 +162,24 @@ static void on_fork_in_child(void)
 {
 	if (!mr_arena)
 		return;
-	/* Unless the handler of somebody else has recorded already, all this thread has is its parent's. */
+	/* Unless somebody else's atfork handler has recorded already, this thread has only its parent's state. */
 	if (mr_self.generation != mr_this_process.generation)
 		mr_thread_forget();
 	mr_process_restart();
 }
 
-/* Puts an empty page where mr_process_page is, which the kernel empties again in every child. Without
- * that a child could not be told from its parent: false. */
+/* Replaces mr_process_page by an empty page that the kernel empties again in every child. False if that is
+ * not possible: a child could not be distinguished from its parent. */
 static bool prepare_process_page(void)
 {
-	void *page = mmap(&mr_process_page, sizeof mr_process_page, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-	return page != MAP_FAILED && madvise(page, sizeof mr_process_page, MADV_WIPEONFORK) == 0;
+	const size_t bytes = sizeof mr_process_page;
+	long page = mr_own_call(SYS_mmap, &mr_process_page, bytes, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1);
+	return page == (long)&mr_process_page &&
+	       mr_own_call(SYS_madvise, page, bytes, MADV_WIPEONFORK) == 0;
 }
 
-/* Everything that attaching needs but a place in the arena. */
+/* Does everything that attaching needs, except for the entry in the arena. */
 static bool use_arena(struct mr_arena *arena)
 {
 	static bool prepared;
@@ -222,23 +217,23 @@ void mr_process_adopt(struct mr_arena *arena, uint32_t slot)
 
 void mr_process_attach(const char *arena_path)
 {
-	int file = open(arena_path, O_RDWR | O_CLOEXEC);
+	int file = (int)mr_own_call(SYS_openat, AT_FDCWD, arena_path, O_RDWR | O_CLOEXEC);
 	if (file < 0)
 		return;
 	struct stat status;
 	void *mapped = MAP_FAILED;
-	if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+	if (mr_own_call(SYS_fstat, file, &status) == 0 && S_ISREG(status.st_mode) &&
 	    status.st_size >= MR_ARENA_HEADER_BYTES)
 		mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
 			      file, 0);
-	close(file);
+	mr_own_call(SYS_close, file);
 	if (mapped == MAP_FAILED)
 		return;
 	if (mr_arena_is_valid(mapped, (uint64_t)status.st_size)) {
-		madvise(mapped, (size_t)status.st_size, MADV_DONTDUMP);
+		mr_own_call(SYS_madvise, mapped, status.st_size, MADV_DONTDUMP);
 		mr_process_attach_mapped(mapped);
 	} else {
-		munmap(mapped, (size_t)status.st_size);
+		mr_own_unmap(mapped, (size_t)status.st_size);
 	}
 }
 
@@ -246,7 +241,7 @@ void mr_process_end(void)
 {
 	if (!mr_arena || mr_this_process.generation == 0)
 		return;
-	/* Not into the thread's stream, which may have ended: main's pthread_exit() leads here. */
+	/* Not into the thread's stream, which may have ended: pthread_exit() in main leads here. */
 	const struct mr_event_process_end end = {};
 	mr_define_event(MR_EVENT_process_end, &end, sizeof end, NULL);
 	this_entry()->ended = 1;

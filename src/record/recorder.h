@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The recorder: what every hook calls to write events. Lives in the traced process; libc only.
+ * The recorder: every hook calls it to write events. It runs in the traced process and uses only libc.
  *
  *     if (mr_level_is_on(MR_LEVEL_dataflow))
  *             mr_emit(node_instant, .node = node, .step = step);
  *
- * How an event is written, with no lock, no locked instruction and no system call:
+ * How it writes an event, without a lock, an atomic read-modify-write or a system call:
  *
  *     thread-local        ┌───────────────┐        shared arena
  *     struct mr_thread    │ generation    │        ┌─────────────────────────────┐
@@ -15,18 +15,18 @@
  *                         │ writers[2]    │
  *                         └───────────────┘
  *
- *   1. depth rises. A signal handler that interrupts from here on sees it and uses the next writer,
- *      with a packet and a stream of its own; so nothing a handler does can disturb a half-written event,
- *      and times never decrease within a stream.
- *   2. room is checked, then the clock is read, the bytes are stored,
- *   3. and a release store of slot->progress makes the event part of the trace. depth falls.
+ *   1. It increments depth. A signal handler that interrupts from here on sees that and uses the next
+ *      writer, with its own packet and stream. So a handler cannot disturb a half-written event, and times
+ *      never decrease within a stream.
+ *   2. It checks for room, reads the clock and stores the bytes.
+ *   3. A release store of slot->progress makes the event part of the trace. It decrements depth.
  *
- * After fork the child must not write into its parent's packet. The generation of the process lives
- * in a page that the kernel empties in every child, however it was made (MADV_WIPEONFORK); a thread
- * whose own generation differs takes the slow path and begins anew. The same test covers a thread's first
- * event. (vfork children share all memory with the waiting parent and simply write as the parent.)
+ * After fork the child must not write into its parent's packet. The generation of the process is in a
+ * page that the kernel empties in every child, however it was made (MADV_WIPEONFORK). A thread whose own
+ * generation differs takes the slow path and starts afresh. The same test covers a thread's first event.
+ * (vfork children share all memory with the waiting parent and simply write as the parent.)
  *
- * On any failure the event is counted as lost, by reason, in the process's entry of the arena.
+ * On any failure the event is counted as lost, by reason, in the process's entry in the arena.
  */
 #ifndef MR_RECORD_RECORDER_H
 #define MR_RECORD_RECORDER_H
@@ -39,7 +39,7 @@
 
 enum {
 	MR_WRITERS = 3, /* the thread, a signal handler on top of it, another on top of that */
-	MR_TEXT_MAX = 16 << 10,                 /* bytes; longer texts are cut */
+	MR_TEXT_MAX = 16 << 10,                 /* bytes; longer texts are truncated */
 	MR_EVENT_MAX_BYTES = MR_TEXT_MAX + 256, /* fields and text of one event */
 };
 
@@ -51,10 +51,10 @@ struct mr_writer {
 	struct mr_slot *slot;
 	uint32_t slot_index;
 	uint32_t open_count; /* intervals begun and not ended */
-	uint32_t freed_seen; /* arena->freed when it last looked for a slot */
+	uint32_t freed_seen; /* arena->freed when it last searched for a slot */
 	bool found_none;     /* ... and there was none */
 	uint32_t packets;    /* begun so far */
-	uint64_t discarded;  /* events lost for want of a packet since the last one was claimed */
+	uint64_t discarded;  /* events lost for lack of a packet since the last one was claimed */
 };
 
 static inline bool mr_writer_has_packet(const struct mr_writer *writer)
@@ -64,7 +64,7 @@ static inline bool mr_writer_has_packet(const struct mr_writer *writer)
 
 struct mr_thread {
 	uint64_t generation;      /* equal to the process's: everything below is valid */
-	uint64_t fast_generation; /* the same, or UINT64_MAX where only the slow way will do */
+	uint64_t fast_generation; /* the same, or UINT64_MAX if only the slow path is possible */
 	uint32_t depth;           /* writers in use */
 	uint32_t tid;
 	uint8_t destructor_rounds;
@@ -80,10 +80,10 @@ struct mr_process {
 	uint64_t
 		generation; /* number of the process in this run; 0: not attached, or just forked */
 	int32_t slot;       /* of its entry in the arena */
-	bool is_refused;    /* there was no place in the arena for it */
+	bool is_refused;    /* there was no free entry in the arena for it */
 	_Atomic uintptr_t restart_lock; /* address of the mr_self that attaches the child */
 	_Atomic uintptr_t
-		definition_lock; /* likewise, of the holder: asking for a tid might be forbidden */
+		definition_lock; /* likewise, of the holder: the gettid system call might be forbidden */
 	struct mr_writer definitions;
 };
 
@@ -99,7 +99,7 @@ extern union mr_process_page mr_process_page;
 extern struct mr_arena *mr_arena;         /* NULL: not attached */
 extern const _Atomic uint32_t *mr_levels; /* never NULL */
 extern bool mr_ticks_are_counter;
-extern char mr_library_path[MR_ARENA_PATH_BYTES]; /* as the arena said when the process attached */
+extern char mr_library_path[MR_ARENA_PATH_BYTES]; /* from the arena, when the process attached */
 extern char mr_arena_path[MR_ARENA_PATH_BYTES];
 #pragma GCC visibility pop
 
@@ -107,20 +107,20 @@ extern char mr_arena_path[MR_ARENA_PATH_BYTES];
 
 /* ---- process.c ------------------------------------------------------------------------------- */
 
-/* Attaches the process to the arena file at PATH. On any failure the process is simply not traced. */
+/* Attaches the process to the arena file at PATH. If it fails, the process is not traced. */
 void mr_process_attach(const char *arena_path);
 
 /* Uses an arena that is already mapped: for `record` itself, and for tests. */
 void mr_process_attach_mapped(struct mr_arena *arena);
 
-/* Goes on in the place of a process that is dead: for the recovery of a recorder that was killed. */
+/* Takes over the entry of a dead process: for recovering the trace of a killed recorder. */
 void mr_process_adopt(struct mr_arena *arena, uint32_t slot);
 
-/* Takes a forked child's own place in the arena; false if it gets none. */
+/* Claims an entry in the arena for a forked child; false if it gets none. */
 bool mr_process_restart(void);
 
-/* Notes that the process exits in an orderly way. Its packets stay open: other destructors may still
- * have something to say, and record takes them when the process is gone. */
+/* Notes that the process exits normally. Its packets stay open: other destructors may still record
+ * events, and record collects the packets when the process has ended. */
 void mr_process_end(void);
 
 /* Lists a program that is about to run without the library, and why. */
@@ -128,8 +128,8 @@ void mr_process_note_untraced(uint32_t pid, const char *path, enum mr_untraced_r
 
 void mr_count_loss(enum mr_loss_reason reason, uint64_t count);
 
-/* Takes a lock of struct mr_process. False if the calling thread holds it already (a signal handler), or
- * nobody lets go of it: a traced program must not wait for ever. */
+/* Takes a lock of struct mr_process. False if the calling thread holds it already (a signal handler), or if
+ * nobody releases it: a traced program must not wait forever. */
 bool mr_lock(_Atomic uintptr_t *lock);
 void mr_unlock(_Atomic uintptr_t *lock);
 
@@ -138,35 +138,35 @@ void mr_unlock(_Atomic uintptr_t *lock);
 /* A writer without a packet. */
 void mr_writer_reset(struct mr_writer *writer);
 
-/* Gets the writer a packet; false if there is none to be had. */
+/* Gets a packet for the writer; false if none is available. */
 bool mr_writer_claim(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid,
 		     uint8_t depth);
 
-/* Replaces the writer's full packet by an empty one; open intervals move along. */
+/* Replaces the writer's full packet by an empty one and moves the open intervals to it. */
 bool mr_writer_next_packet(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid,
 			   uint8_t depth);
 
-/* Gives the packet to record. `owner_ended`: it was the thread's last. */
+/* Hands the packet over to record. `owner_ended`: it was the thread's last. */
 void mr_writer_hand_over(struct mr_writer *writer, bool owner_ended);
 
-/* Writes an event's header where the writer stands and returns where its fields go; the writer has
- * room for it. Long pauses and a clock that runs backwards are dealt with. */
+/* Writes an event's header at the writer's cursor and returns where its fields go; the writer has room
+ * for it. Handles long pauses and a clock that runs backwards. */
 uint8_t *mr_writer_put_header(struct mr_writer *writer, uint8_t event, uint64_t *ret_ticks);
 
 /* ---- thread.c -------------------------------------------------------------------------------- */
 
-/* The slow way to reserve, always right: first event, full packet, long pause, signal handler, a clock
- * that is not the counter. Returns where the fields go, to be followed by mr_commit(); or NULL: lost. */
+/* The slow path of reserving, which is always correct: first event, full packet, long pause, signal handler,
+ * a clock that is not the counter. Returns where the fields go; call mr_commit() next. NULL: lost. */
 uint8_t *mr_reserve_slow(uint8_t event, size_t bytes, uint64_t *ret_ticks);
 
-/* Writes an event the slow way; `text` is its str field, or NULL. */
+/* Writes an event on the slow path; `text` is its str field, or NULL. */
 void mr_emit_slow(uint8_t event, const void *payload, size_t bytes, const char *text);
 
-/* Makes the key whose destructor ends threads; once per program. */
+/* Makes the key whose destructor ends a thread's recording; once per program. */
 void mr_thread_prepare(void);
 
-/* In a forked child: lets go of the parent's packets. An event that a signal handler interrupted to fork
- * is then committed to nowhere. */
+/* In a forked child: releases the parent's packets. If a signal handler forked in the middle of an event,
+ * the child commits that event to nowhere. */
 void mr_thread_forget(void);
 
 /* Ends the calling thread's recording and hands its packets over. */
@@ -176,7 +176,7 @@ void mr_thread_end(void);
 
 uint32_t mr_define_string(const char *text);
 
-/* Likewise, of so many bytes, among which no 0 is. mr_find_text() defines nothing: 0 if it is not known. */
+/* The same for a text of that many bytes, none of them 0. mr_find_text() defines nothing: 0 if not known. */
 uint32_t mr_define_text(const char *text, size_t bytes);
 uint32_t mr_find_text(const char *text, size_t bytes);
 
@@ -191,10 +191,10 @@ uint32_t mr_define_clock(uint32_t name, uint64_t ticks_per_second);
 /* Writes any event into the process's definition stream; `text` is its str field, or NULL. */
 bool mr_define_event(uint8_t event, const void *payload, size_t bytes, const char *text);
 
-/* The id that the next definition gets. */
+/* The id of the next definition. */
 uint32_t mr_definition_next(void);
 
-/* Takes an id for something that is defined later, by mr_define_event(). */
+/* Reserves an id for something that mr_define_event() will define later. */
 uint32_t mr_definition_take(void);
 
 /* Bytes of a text, at most `most`. */
@@ -219,7 +219,7 @@ static inline uint64_t mr_ticks_now(void)
 					       : mr_ticks_of_system(CLOCK_MONOTONIC);
 }
 
-/* Keeps the compiler from moving stores across: a signal handler of the same thread may look. */
+/* Keeps the compiler from moving stores across it: a signal handler of the same thread may read them. */
 #define mr_signal_fence() atomic_signal_fence(memory_order_seq_cst)
 
 /* Writes an event's header and returns where its fields go. */
@@ -231,9 +231,9 @@ static inline uint8_t *mr_put_header(uint8_t *at, uint8_t event, uint64_t ticks)
 	return at + MR_COMPACT_HEADER_BYTES;
 }
 
-/* The fast way to reserve: room for an event whose fields take `bytes`. Writes its header and returns
- * where its fields go, to be followed by mr_commit_fast(); or NULL if this is one for the slow way. No
- * call is made from here, so that a hook needs no stack frame. */
+/* The fast path of reserving room for an event whose fields take `bytes`. Writes its header and returns
+ * where its fields go; call mr_commit_fast() next. NULL if the slow path is needed. Calls no function, so
+ * that a hook needs no stack frame. */
 static inline uint8_t *mr_reserve_fast(uint8_t event, size_t bytes, uint64_t *ret_ticks)
 {
 	struct mr_thread *thread = &mr_self;
@@ -245,7 +245,7 @@ static inline uint8_t *mr_reserve_fast(uint8_t event, size_t bytes, uint64_t *re
 	struct mr_writer *writer = &thread->writers[0];
 	uint8_t *at = writer->cursor;
 	uint64_t now = mr_ticks_of_counter();
-	/* The difference is unsigned: large, too, when the clock went backwards. */
+	/* The difference is unsigned, so it is also large if the clock went backwards. */
 	if (mr_unlikely(at + MR_COMPACT_HEADER_BYTES + bytes > writer->limit ||
 			now - writer->slot->last_ticks > UINT32_MAX)) {
 		mr_signal_fence();
@@ -257,7 +257,7 @@ static inline uint8_t *mr_reserve_fast(uint8_t event, size_t bytes, uint64_t *re
 	return mr_put_header(at, event, now);
 }
 
-/* Publishes the event that ends at `end`, together with the number of intervals now open: one store, so
+/* Publishes the event that ends at `end`, together with the number of intervals now open, in one store, so
  * that a killed program never leaves one without the other. */
 static inline void mr_writer_commit(struct mr_writer *writer, uint8_t *end, uint32_t open_count)
 {

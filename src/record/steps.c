@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/steps.h"
 
-static atomic_bool is_marked; /* the program says what a step is */
+static atomic_bool is_marked; /* the program marks steps itself */
 
-/* One thread of one process counts, as a rule. Should two switch at once, the next step puts it right. */
+/* Usually one thread of one process counts. If two switch at the same time, the next step corrects it. */
 static void switch_levels(uint64_t number)
 {
 	/* A forked child that has written nothing yet has no number. */
@@ -33,7 +33,8 @@ void mr_steps_count(uint64_t key)
 	enum {
 		KEY_BITS = 12,
 	};
-	static _Atomic uint64_t counts[1 << KEY_BITS]; /* two that meet there count together */
+	static _Atomic uint64_t
+		counts[1 << KEY_BITS]; /* two keys with the same hash are counted together */
 	static _Atomic uint64_t most;
 	if (atomic_load_explicit(&is_marked, memory_order_relaxed))
 		return;

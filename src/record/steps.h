@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `record --steps A..B`: the levels are on from the begin of step A to the end of step B, counted from 0. Hooks say
- * when a step begins; the first process that does is the one whose steps count. The levels are
- * switched right here, so that user streams hold just those steps; `record` sees it and lets the kernel level
- * follow within milliseconds.
+ * `record --steps A..B`: the levels are on from the beginning of step A to the end of step B, counted from 0. Hooks
+ * report when a step begins; only the steps of the first process that does so count. The levels are switched in the
+ * traced process itself, so that user streams hold exactly those steps; `record` notices it and switches the kernel
+ * level within milliseconds.
  */
 #ifndef MR_RECORD_STEPS_H
 #define MR_RECORD_STEPS_H
 
 #include "record/recorder.h"
 
-/* Does anybody want to know of steps? */
+/* Are steps needed? */
 static inline bool mr_steps_matter(void)
 {
 	return mr_unlikely(mr_arena && mr_arena->step_levels);
 }
 
-/* If they matter: step `number` of this process begins, as the program says. */
+/* If steps are needed: step `number` of this process begins, as marked by the program. */
 void mr_steps_mark(uint64_t number);
 
-/* If they matter: something that the program may do again and again begins, told apart from the rest by its key. What
- * has been done most often is what counts, unless the program says what a step is. */
+/* If steps are needed: something that the program may do repeatedly begins; `key` identifies it. The most frequent one
+ * is counted as the step, unless the program marks steps itself. */
 void mr_steps_count(uint64_t key);
 
-/* Step `number` of this process begins, as the program says. */
+/* Step `number` of this process begins, as marked by the program. */
 static inline void mr_steps_note(uint64_t number)
 {
 	if (mr_steps_matter())

@@ -4,16 +4,15 @@
  */
 #include <pthread.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "record/interval.h"
+#include "record/own_call.h"
 #include "record/recorder.h"
 
 _Thread_local struct mr_thread mr_self __attribute__((tls_model("initial-exec")));
 
 enum {
-	/* Destructors of other keys may still record: ours asks to be called again this often. */
+	/* Destructors of other keys may still record, so ours asks to be called again this often. */
 	MR_DESTRUCTOR_ROUNDS = 3,
 };
 
@@ -48,9 +47,8 @@ void mr_thread_forget(void)
 		mr_writer_reset(&mr_self.writers[i]);
 }
 
-/* Takes the process's generation: at a thread's first event, and in a forked child (where the key's value is
- * set already: it was copied along with the thread that forked). A signal handler that comes in between
- * loses its event. */
+/* Adopts the process's generation, at a thread's first event and in a forked child (where the key's value is set
+ * already, copied from the thread that forked). A signal handler that interrupts this loses its event. */
 static bool thread_restart(struct mr_thread *thread)
 {
 	if (!mr_arena || thread->is_restarting)
@@ -60,12 +58,12 @@ static bool thread_restart(struct mr_thread *thread)
 	bool is_new = thread->generation == 0;
 	bool is_attached = mr_this_process.generation != 0 || mr_process_restart();
 	if (is_attached) {
-		/* Field by field: a handler must find depth and is_restarting as they are at any time. */
+		/* Field by field: a handler must see the right depth and is_restarting at any time. */
 		thread->destructor_rounds = 0;
 		thread->started = thread->ended = false;
 		mr_thread_forget();
-		thread->tid = (uint32_t)syscall(SYS_gettid);
-		syscall(SYS_prctl, PR_GET_NAME, thread->name, 0, 0, 0);
+		thread->tid = (uint32_t)mr_own_call(SYS_gettid);
+		mr_own_call(SYS_prctl, PR_GET_NAME, thread->name);
 		if (is_new && thread_key_is_made)
 			pthread_setspecific(thread_key, thread);
 		thread->generation = mr_this_process.generation;
@@ -78,7 +76,7 @@ static bool thread_restart(struct mr_thread *thread)
 	return is_attached;
 }
 
-/* These two need no commit: the event that made room is committed after them, and with them. */
+/* These two need no commit: the event that needed the room is committed after them, and with them. */
 static void put_text_event(struct mr_writer *writer, uint8_t event, const char *text)
 {
 	uint64_t ticks;
@@ -97,7 +95,7 @@ static void put_loss(struct mr_writer *writer, uint64_t count)
 	writer->cursor = at + sizeof loss;
 }
 
-/* Gets the writer a packet with room for `bytes` more. */
+/* Gets a packet with room for `bytes` more for the writer. */
 static bool make_room(struct mr_thread *thread, uint32_t depth, size_t bytes)
 {
 	struct mr_writer *writer = &thread->writers[depth];
@@ -184,7 +182,7 @@ void mr_interval_begin_slow(struct mr_interval *ret_interval, uint8_t event, uin
 		if (is_ready)
 			return;
 	}
-	/* It cannot be kept open; its end is recorded all the same if a packet is there by then. */
+	/* It cannot be noted as open, but its end is recorded if there is a packet by then. */
 	*ret_interval = (struct mr_interval){.start_ticks = mr_ticks_now(),
 					     .step = step,
 					     .what = what,
@@ -192,14 +190,14 @@ void mr_interval_begin_slow(struct mr_interval *ret_interval, uint8_t event, uin
 					     .tid = thread->tid};
 }
 
-/* How many intervals stay open after this one ends. One that was begun elsewhere closes nothing. */
+/* How many intervals stay open after this one ends. An interval that another thread began closes nothing. */
 static uint32_t open_after(const struct mr_interval *interval, const struct mr_writer *writer)
 {
 	bool closes = interval->tid == mr_self.tid && interval->depth < writer->open_count;
 	return closes ? interval->depth : writer->open_count;
 }
 
-/* Reserves the event of an interval's end; if that is lost, the interval is at least forgotten. */
+/* Reserves the event of an interval's end; if the event is lost, the interval is still closed. */
 static uint8_t *reserve_end(const struct mr_interval *interval, uint8_t event, size_t bytes,
 			    uint64_t *ret_now)
 {
@@ -279,7 +277,7 @@ void mr_thread_end(void)
 	if (thread->ended || !thread_is_current(thread))
 		return;
 	char name[sizeof thread->name] = "";
-	syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0);
+	mr_own_call(SYS_prctl, PR_GET_NAME, name);
 	if (strcmp(name, thread->name) != 0)
 		mr_emit_text(thread_name, name);
 	mr_emit(thread_end);

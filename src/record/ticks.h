@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading the trace's user clock: the processor's counter where it runs at one rate on all
- * processors, else CLOCK_MONOTONIC. `record` decides once and writes it into the arena.
+ * Reads the trace's user clock: the CPU's time-stamp counter if it runs at one rate on all CPUs,
+ * otherwise CLOCK_MONOTONIC. `record` decides once and writes the choice to the arena.
  *
- * The plain counter read is not ordered with memory operations; order between threads comes from
+ * Reading the counter is not ordered with memory operations; order between threads comes from
  * ids and kernel wake-ups, never from comparing these ticks.
  */
 #ifndef MR_RECORD_TICKS_H

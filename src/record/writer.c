@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writers and their packets: claiming, filling up, handing over. Called with the writer reserved for the
- * caller (thread->depth raised, or the definition lock held).
+ * Writers and their packets: claiming, filling, handing over. The caller has reserved the writer: it has
+ * raised thread->depth, or holds the definition lock.
  */
 #include "record/recorder.h"
 
-/* A writer without a packet points to these, so that an event begun before a fork in a signal handler and
- * committed after it writes to nowhere instead of crashing the program. Such an event moves the cursor, but
- * leaves the limit: NULL is below every cursor, so there is no room until there is a packet. */
+/* A writer without a packet points to these. If a signal handler forks in the middle of an event, the child's
+ * commit then writes to nowhere instead of crashing the program. Such an event moves the cursor, but not the
+ * limit: NULL is below every cursor, so there is no room until there is a packet. */
 static struct mr_slot no_slot;
 static uint8_t no_packet[1];
 
@@ -59,12 +59,12 @@ static void start_packet(struct mr_writer *writer, enum mr_packet_kind kind, uin
 			      memory_order_release);
 }
 
-/* An index, or MR_ARENA_NO_SLOT. Does not look again until record has freed something. */
+/* An index, or MR_ARENA_NO_SLOT. Does not search again until record has freed a slot. */
 static int32_t find_slot(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid)
 {
 	uint32_t freed = atomic_load_explicit(&mr_arena->freed, memory_order_acquire);
 	uint32_t process_slot = (uint32_t)mr_this_process.slot;
-	/* Generation 0: a handler has forked, and this is the child that came back from it. */
+	/* Generation 0: a handler has forked, and this is the child that returned from it. */
 	if (mr_this_process.generation == 0 || (writer->found_none && freed == writer->freed_seen))
 		return MR_ARENA_NO_SLOT;
 	int32_t index = mr_arena_claim(mr_arena, kind, process_slot, tid);
@@ -107,8 +107,8 @@ bool mr_writer_next_packet(struct mr_writer *writer, enum mr_packet_kind kind, u
 	uint64_t last_ticks = full->last_ticks;
 	int32_t index = find_slot(writer, kind, tid);
 	if (index == MR_ARENA_NO_SLOT) {
-		/* Handing over without a successor frees memory for others; what is open now can
-		 * no longer be recovered should the program be killed. */
+		/* Handing over without a successor frees memory for others. If the program is killed
+		 * now, its open intervals cannot be recovered. */
 		mr_count_loss(MR_loss_reason_deep_interval, mr_take(writer->open_count));
 		mr_writer_hand_over(writer, false);
 		return false;
@@ -128,7 +128,7 @@ uint8_t *mr_writer_put_header(struct mr_writer *writer, uint8_t event, uint64_t 
 	uint64_t last = writer->slot->last_ticks;
 	uint64_t now = mr_ticks_now();
 	if (mr_unlikely(now < last)) {
-		/* A stream's times must not decrease; that this one's did is counted. */
+		/* A stream's times must not decrease; count that this one's did. */
 		mr_count_loss(MR_loss_reason_clock_backwards, 1);
 		now = last;
 	}

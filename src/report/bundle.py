@@ -6,23 +6,23 @@ C source of mr_assets[] (assets.h).
     bundle.py UI DEPFILE OUTPUT
 
     ui/index.html, ui/icon.svg               as they are
-    ui/main.js and the modules it needs   ─► viewer.js      ui/*.css             ─► viewer.css
-    ui/report.js and the modules it needs ─► report.js      style.css, pages.css ─► report.css
+    ui/main.js and the modules it needs   ─► viewer.js      all style sheets                  ─► viewer.css
+    ui/report.js and the modules it needs ─► report.js      those of ui/shared and ui/pages   ─► report.css
 
 Modules are fetched one by one, and a browser takes longer to fetch sixty than to draw what they draw. In a bundle each
 is a function, called once, after those that it needs; what it exports is what the function returns:
 
-    import {element} from "./dom.js";          const module_links_js = (() => {
-    export function createLinks() { … }   ─►   const {element} = module_dom_js;
+    import {element} from "./dom.js";          const $shared_links = (() => {
+    export function createLinks() { … }   ─►   const {element} = $shared_dom;
                                                function createLinks() { … }
                                                return {createLinks};
                                                })();
 
-Block comments that have lines of their own are left out.
+Block comments that have lines of their own are left out, and tabs before a line.
 
 This knows as much of JavaScript as ui/ uses: imports and exports begin a line, nothing that is exported is assigned to
-later, no two modules need each other, and no text of several lines holds what looks like a comment. Imports and exports
-of other kinds it refuses."""
+later, no two modules need each other, and no text has several lines. Imports and exports of other kinds, and such texts,
+it refuses."""
 
 import hashlib
 import pathlib
@@ -31,8 +31,9 @@ import sys
 
 SCRIPTS = {"viewer.js": "main.js", "report.js": "report.js"}
 SHEETS = {
-    "viewer.css": ["style.css", "details.css", "timeline.css", "graph.css", "pages.css"],
-    "report.css": ["style.css", "pages.css"],
+    "viewer.css": ["shared/style.css", "details/details.css", "timeline/timeline.css", "graph/graph.css",
+                   "pages/pages.css"],
+    "report.css": ["shared/style.css", "pages/pages.css"],
 }
 PLAIN = ["index.html", "icon.svg"]
 TYPES = {
@@ -43,11 +44,12 @@ TYPES = {
 }
 IMPORT = re.compile(r'^import (?:\{(?P<names>[^}]*)\}|\* as (?P<all>\w+)) from "(?P<path>[^"]+)";$', re.M)
 COMMENT = re.compile(r"^\s*/\*(?:(?!\*/).)*\*/\n", re.M | re.S)
+INDENTATION = re.compile(r"^\t+", re.M)
 EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (?P<name>\w+))", re.M)
 
 
 def variable_of(module):
-    return "module_" + re.sub(r"\W", "_", str(module))
+    return "$" + re.sub(r"\W", "_", str(module.with_suffix("")))
 
 
 class Bundle:
@@ -76,13 +78,14 @@ class Bundle:
             taken = found["all"] or "{" + " ".join(found["names"].split()).replace(" as ", ": ") + "}"
             return f"const {taken} = {variable_of(needed)};"
 
-        text = COMMENT.sub("", text)
+        text = INDENTATION.sub("", COMMENT.sub("", text))
         exported = [found["name"] for found in EXPORT.finditer(text)]
         text = EXPORT.sub("", IMPORT.sub(bind, text))
         self.exported[module] = exported
         other = re.search(r"^(?:import|export)\b.*|.*(?:</script|<!--).*", text, re.M | re.I)
-        if other:
-            sys.exit(f"{module}: not understood: {other[0]}")
+        lines = [line for line in text.splitlines() if line.count("`") % 2]
+        if other or lines:
+            sys.exit(f"{module}: not understood: {other[0] if other else lines[0]}")
         return f"const {variable_of(module)} = (() => {{\n{text}return {{{', '.join(exported)}}};\n}})();\n"
 
     def text(self):

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "analysis/finding.h"
-#include "analysis/summary.h"
+#include "analysis/finding/finding.h"
+#include "analysis/finding/summary.h"
 #include "base/json_writer.h"
 
 struct mr_text_style {

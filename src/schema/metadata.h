@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints the CTF 1.8 metadata (TSDL text) of a trace: packet layout, clocks, every event of the
+ * Prints the CTF 1.8 metadata (TSDL text) of a trace: packet layout, clocks and every event of the
  * schema.
  */
 #ifndef MR_SCHEMA_METADATA_H
@@ -16,7 +16,7 @@ struct mr_metadata_clock {
 	uint64_t frequency;
 	int64_t offset_s;
 	uint64_t offset_ticks;
-	uint64_t precision_ns; /* how far from the truth the result may be */
+	uint64_t precision_ns; /* error bound of the result */
 };
 
 struct mr_metadata {
@@ -27,7 +27,7 @@ struct mr_metadata {
 	struct mr_metadata_clock monotonic; /* of MR_STREAM_KERNEL */
 };
 
-/* Returns 0, or -EIO when the file cannot take it. */
+/* Returns 0, or -EIO if writing to the file fails. */
 int mr_metadata_print(const struct mr_metadata *metadata, FILE *file);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A packet as it stands in a stream file: CTF packet header, CTF packet context, then events.
+ * The layout of a packet in a stream file: CTF packet header, CTF packet context, then events.
  *
  *      0 ┌──────────────────────────────────────────────┐
  *        │ header    magic, trace id, stream            │
@@ -23,15 +23,16 @@
 #define MR_CTF_MAGIC 0xC1FC1FC1u
 
 enum {
-	MR_PACKET_MAX_BYTES = 1 << 20, /* no packet is larger; a reader refuses one that says so */
-	MR_COMPACT_HEADER_BYTES = 5,   /* u8 id, u32 time */
+	MR_PACKET_MAX_BYTES =
+		1 << 20,             /* no packet is larger; readers reject one that claims to be */
+	MR_COMPACT_HEADER_BYTES = 5, /* u8 id, u32 time */
 	MR_EXTENDED_HEADER_BYTES = 10, /* u8 255, u8 id, u64 time */
 	MR_RECORDER_PROCESS = 1,       /* process number of the recorder: it attaches first */
 };
 
-/* Streams of different clocks are of different CTF stream classes. */
+/* Streams with different clocks belong to different CTF stream classes. */
 enum mr_stream_class {
-	MR_STREAM_USER = 0,   /* clock "user": TSC, or CLOCK_MONOTONIC where there is none */
+	MR_STREAM_USER = 0,   /* clock "user": TSC, or CLOCK_MONOTONIC if there is none */
 	MR_STREAM_KERNEL = 1, /* clock "monotonic" */
 };
 

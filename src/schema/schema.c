@@ -38,7 +38,7 @@ const struct mr_enum_desc mr_enum_table[] = {
 #undef MR_FIELD_ENUM
 #undef MR_FIELD
 
-/* A field list, read as a condition: is any of them a text? */
+/* Expands a field list to a condition: is any of them a text? */
 #define MR_FIELD(type, name, doc) || MR_##type == MR_str
 #define MR_EVENT(event_id, event_name, event_level, event_doc, ...)  \
 	[event_id] = {                                               \

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What events.def says, as C: ids, packed structs, enumerations and tables.
+ * events.def as C: ids, packed structs, enumerations and tables.
  *
  * An event in a packet:      ┌────┬──────────┬─────────────────────────────┬ ─ ─ ─ ─ ─ ─ ┐
  *                            │ id │ time low │ fixed fields, packed        │ text \0
  *                            │ u8 │ u32      │ struct mr_event_NAME        │ (str field)  │
  *                            └────┴──────────┴─────────────────────────────┴ ─ ─ ─ ─ ─ ─ ┘
- * or, when 2^32 ticks or more have passed since the event before it (or the packet's begin):
+ * or, if 2^32 ticks or more have passed since the previous event (or the beginning of the packet):
  *                            ┌─────┬────┬──────────┬─────────────────────────────┬ ─ ─ ─ ─ ─ ─ ┐
  *                            │ 255 │ id │ time u64 │ fixed fields, packed        │ text \0
  *                            │ u8  │ u8 │          │ struct mr_event_NAME        │             │
  *                            └─────┴────┴──────────┴─────────────────────────────┴ ─ ─ ─ ─ ─ ─ ┘
- * Everything is little-endian and byte-aligned.
+ * All fields are little-endian and byte-aligned.
  */
 #ifndef MR_SCHEMA_SCHEMA_H
 #define MR_SCHEMA_SCHEMA_H
@@ -29,7 +29,7 @@ enum mr_level {
 	MR_LEVEL_kernel = 1 << 3,
 };
 
-/* 48-bit unsigned integer: 32 hours of a 2.4 GHz clock in two bytes less. */
+/* 48-bit unsigned integer: two bytes shorter than 64 bits, and enough for 32 hours at 2.4 GHz. */
 struct mr_u48 {
 	uint32_t low;
 	uint16_t high;
@@ -91,7 +91,7 @@ enum mr_event_id {
 #undef MR_EVENT
 #undef MR_FIELD
 
-/* struct mr_event_node_interval { uint32_t node; ... }, exactly as it stands in a packet. */
+/* struct mr_event_node_interval { uint32_t node; ... }, with the layout it has in a packet. */
 #define MR_FIELD(type, name, doc) MR_MEMBER_##type(name)
 #define MR_MEMBER_u8(name)        mr_type_u8 name;
 #define MR_MEMBER_u16(name)       mr_type_u16 name;
@@ -123,7 +123,7 @@ struct mr_enum_desc {
 	uint32_t value_count;
 };
 
-/* What a field that is an id of a definition refers to. */
+/* The kind of definition that an id field refers to. */
 enum mr_id_kind {
 	MR_ID_none,
 	MR_ID_string,
@@ -167,7 +167,7 @@ uint32_t mr_type_bytes(enum mr_type type);
 
 const char *mr_level_name(enum mr_level level);
 
-/* ("operation_kind", 1) → "kernel"; "?" for a number that is no value of it. */
+/* ("operation_kind", 1) → "kernel"; "?" for an unknown number. */
 const char *mr_enum_value_name(const char *enumeration, uint32_t number);
 
 #endif

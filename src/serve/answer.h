@@ -19,7 +19,7 @@
 
 #include "base/json_writer.h"
 #include "serve/request.h"
-#include "serve/view.h"
+#include "timeline/view.h"
 
 #define MR_TYPE_JSON   "application/json"
 #define MR_TYPE_BINARY "application/octet-stream"
@@ -31,15 +31,5 @@ struct mr_answer {
 
 typedef int mr_answer_function(struct mr_view *view, const struct mr_request *request,
 			       struct mr_answer *answer);
-
-/* A number, or null if it is the one that stands for none. */
-static inline void mr_json_index(struct mr_json *json, const char *key, uint32_t index,
-				 uint32_t none)
-{
-	if (index == none)
-		mr_json_null(json, key);
-	else
-		mr_json_uint(json, key, index);
-}
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What can be asked of the trace: the functions behind api/NAME, each in the file that its comment names.
+ * What can be asked of a trace: the functions behind traces/0/NAME, each in the file that its comment names.
  * doc/viewer.md says what they take and give.
  */
 #ifndef MR_SERVE_ENDPOINTS_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * find: everything that is called like a text — operations, kernels, functions, system calls, scopes, threads,
- * files, nodes. What is called just so comes first, then what takes most time.
+ * find: everything that is called like a text — slices of the tables that have names, threads, files, nodes. What is called just so comes first, then what takes most time.
  */
 #include "serve/endpoints.h"
 
@@ -9,9 +8,9 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "serve/labels.h"
 #include "serve/parameters.h"
-#include "serve/row.h"
+#include "timeline/labels.h"
+#include "timeline/row.h"
 
 enum {
 	RESULTS = 50,
@@ -46,8 +45,7 @@ static int offer(struct finder *finder, struct result result)
 
 /* ---- what there is ---------------------------------------------------------------------------------- */
 
-static int offer_label(struct finder *finder, const char *kind, enum mr_sliced table,
-		       const struct mr_label_sum *sum)
+static int offer_label(struct finder *finder, enum mr_sliced table, const struct mr_label_sum *sum)
 {
 	char buffer[MR_LABEL_BYTES];
 	const char *text = mr_label_text(finder->view, table, sum->label, buffer);
@@ -57,7 +55,7 @@ static int offer_label(struct finder *finder, const char *kind, enum mr_sliced t
 	if (!text)
 		return -ENOMEM;
 	return offer(finder, (struct result){
-				     .kind = kind,
+				     .kind = mr_row_noun(finder->view, table, sum->first),
 				     .text = text,
 				     .table = table,
 				     .has_label = true,
@@ -69,24 +67,13 @@ static int offer_label(struct finder *finder, const char *kind, enum mr_sliced t
 
 static int offer_labels(struct finder *finder, const struct mr_names *names)
 {
-	static const struct {
-		enum mr_sliced table;
-		const char *kind;
-	} kinds[] = {
-		{MR_SLICED_node_executions, "operation"},
-		{MR_SLICED_device_operations, "kernel"},
-		{MR_SLICED_calls, "function"},
-		{MR_SLICED_system_calls, "system call"},
-		{MR_SLICED_scopes, "scope"},
-	};
 	int result = 0;
 
-	for (size_t i = 0; i < mr_countof(kinds); i++) {
-		const struct mr_label_sums *sums = &names->by_table[kinds[i].table];
+	for (uint32_t table = 0; table < MR_SLICED_COUNT; table++) {
+		const struct mr_label_sums *sums = &names->by_table[table];
 
-		for (size_t j = 0; result == 0 && j < sums->list.count; j++)
-			result = offer_label(finder, kinds[i].kind, kinds[i].table,
-					     &sums->list.items[j]);
+		for (size_t i = 0; result == 0 && i < sums->list.count; i++)
+			result = offer_label(finder, table, &sums->list.items[i]);
 	}
 	return result;
 }

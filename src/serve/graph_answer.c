@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "serve/graph.h"
+#include "graph/graph.h"
 
 /* What the page draws in: two lines of text in fonts of about this width, a frame of about this size. */
 enum {

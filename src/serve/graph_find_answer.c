@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "serve/graph_scopes.h"
+#include "graph/scopes.h"
 #include "serve/request.h"
-#include "serve/view.h"
+#include "timeline/view.h"
 
 /* The innermost first. */
 static void write_scopes(struct mr_json *json, const struct mr_graph_scopes *scopes, uint32_t scope)

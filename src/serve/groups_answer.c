@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "serve/parameters.h"
-#include "serve/totals.h"
+#include "timeline/totals.h"
 
 /* Which groups of the slices the list of tracks names; all if there is none. */
 static int choose(const struct mr_request *request, uint32_t group_count, bool **ret_groups)

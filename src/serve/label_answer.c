@@ -5,14 +5,14 @@
  */
 #include "serve/endpoints.h"
 
-#include "analysis/idle_gaps.h"
+#include "analysis/cause/idle_gaps.h"
 #include "base/error.h"
 #include "base/sort.h"
-#include "serve/durations.h"
-#include "serve/labels.h"
 #include "serve/parameters.h"
-#include "serve/row.h"
-#include "serve/totals.h"
+#include "timeline/durations.h"
+#include "timeline/labels.h"
+#include "timeline/row.h"
+#include "timeline/totals.h"
 
 /* Where a slice begins. */
 static struct mr_arrow_end start_of(struct mr_view *view, enum mr_sliced table, uint32_t row)

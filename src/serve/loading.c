@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/progress.h"
-#include "model/model.h"
+#include "load/load.h"
 
 enum state {
 	LOADING,

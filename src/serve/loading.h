@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#include "serve/view.h"
+#include "timeline/view.h"
 
 struct mr_loading;
 
@@ -28,10 +28,5 @@ int mr_loading_view(struct mr_loading *loading, struct mr_view **ret_view);
 
 /* The state as JSON: {"state", "what", "done", "total", "error"}. */
 int mr_loading_print(struct mr_loading *loading, FILE *file);
-
-static inline void mr_cleanup_loading(struct mr_loading **loading)
-{
-	mr_loading_free(*loading);
-}
 
 #endif

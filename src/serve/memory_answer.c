@@ -5,10 +5,10 @@
 #include "serve/endpoints.h"
 
 #include "analysis/device_time.h"
+#include "analysis/live_set.h"
 #include "base/error.h"
-#include "serve/live_set.h"
 #include "serve/parameters.h"
-#include "serve/trace_words.h"
+#include "timeline/words.h"
 
 /* The series that a band shows, if that is memory; else NULL. */
 static const struct mr_series *series_of(const struct mr_view *view, uint32_t band)

@@ -6,13 +6,13 @@
 
 #include <inttypes.h>
 
-#include "analysis/tally.h"
+#include "analysis/finding/tally.h"
 #include "base/error.h"
 #include "base/sort.h"
-#include "serve/labels.h"
 #include "serve/parameters.h"
-#include "serve/row.h"
-#include "serve/totals.h"
+#include "timeline/labels.h"
+#include "timeline/row.h"
+#include "timeline/totals.h"
 
 enum {
 	EXECUTIONS = 2000, /* listed */
@@ -137,13 +137,12 @@ static int write_executions(const struct node *node)
 
 static bool is_launched_by(const struct mr_model *model, uint32_t operation, uint32_t node)
 {
-	uint32_t call = model->device_operations.call[operation];
-	uint32_t execution = call == MR_NO_ROW ? MR_NO_ROW : model->calls.execution[call];
+	uint32_t execution = model->device_operations.execution[operation];
 
 	return execution != MR_NO_ROW && model->node_executions.node[execution] == node;
 }
 
-static int sum_kernels(const struct node *node, struct mr_label_sums *sums)
+static int sum_launched(const struct node *node, struct mr_label_sums *sums)
 {
 	const struct mr_device_operations *operations = &node->model->device_operations;
 
@@ -153,19 +152,19 @@ static int sum_kernels(const struct node *node, struct mr_label_sums *sums)
 		struct mr_label_sum *sum = mr_label_sums_get(
 			sums, mr_label_of(node->view, MR_SLICED_device_operations, row));
 		if (!sum)
-			return mr_fail_errno(ENOMEM, "sum up kernels");
+			return mr_fail_errno(ENOMEM, "sum up device operations");
 		mr_label_sum_add(sum, row, operations->start_ns[row], operations->duration_ns[row]);
 	}
 	mr_label_sums_sort(sums);
 	return 0;
 }
 
-static int write_kernels(const struct node *node)
+static int write_launched(const struct node *node)
 {
 	mr_auto(label_sums) struct mr_label_sums sums = {0};
-	int result = sum_kernels(node, &sums);
+	int result = sum_launched(node, &sums);
 
-	mr_json_begin_array(node->json, "kernels");
+	mr_json_begin_array(node->json, "device_operations");
 	for (size_t i = 0; result == 0 && i < sums.list.count; i++) {
 		mr_json_begin_object(node->json, NULL);
 		mr_totals_write(node->view, MR_SLICED_device_operations, &sums.list.items[i],
@@ -194,7 +193,7 @@ int mr_answer_node(struct mr_view *view, const struct mr_request *request, struc
 	write_definition(&node);
 	result = write_executions(&node);
 	if (result == 0)
-		result = write_kernels(&node);
+		result = write_launched(&node);
 	mr_json_end_object(&json);
 	return result < 0 ? result : mr_json_finish(&json);
 }

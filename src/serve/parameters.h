@@ -6,7 +6,7 @@
 #define MR_SERVE_PARAMETERS_H
 
 #include "serve/request.h"
-#include "serve/view.h"
+#include "timeline/view.h"
 
 /* table=calls */
 int mr_request_table(const struct mr_request *request, enum mr_sliced *ret_table);

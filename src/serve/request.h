@@ -2,8 +2,8 @@
  *
  * A request as the viewer's page makes it: the target of a GET, taken apart and decoded.
  *
- *     /6f1c…/api/slices?bands=3,4&from=0
- *      └token └path      └ parameters
+ *     /6f1c…/traces/0/slices?bands=3,4&from=0
+ *      └token └path           └ parameters
  *
  * Pure: text in, struct out. What is no request — a bad escape, a NUL, a parameter given twice or without a
  * name, too many of them — is refused with a cause. Nothing is normalised: "..", "//" and the like are part

@@ -23,7 +23,7 @@ enum MHD_Result mr_respond_redirect(struct MHD_Connection *connection, const cha
 /* 304 where the browser has it. */
 enum MHD_Result mr_respond_asset(struct MHD_Connection *connection, const struct mr_asset *asset);
 
-/* What api/NAME answers to the request. */
+/* What a trace answers to the request of that name. */
 enum MHD_Result mr_respond_answer(struct MHD_Connection *connection, struct mr_loading *loading,
 				  const char *name, const struct mr_request *request);
 

@@ -4,12 +4,12 @@
  */
 #include "serve/endpoints.h"
 
-#include "analysis/idle_gaps.h"
+#include "analysis/cause/idle_gaps.h"
 #include "base/error.h"
 #include "base/sort.h"
-#include "serve/labels.h"
 #include "serve/parameters.h"
-#include "serve/row.h"
+#include "timeline/labels.h"
+#include "timeline/row.h"
 
 static void write_head(const struct mr_row *row, struct mr_json *json, const char *place)
 {
@@ -182,37 +182,23 @@ static bool is_on_path(const struct at *at)
 	return at->view->path.segments.items[at->row].track == at->track;
 }
 
-/* What is nowhere can only be on the critical path. Tables that are there come first. */
+/* What is nowhere can only be on the critical path. Tables that have to be made first come last. */
 static int find_at(struct at *at)
 {
-	static const enum mr_sliced tables[] = {
-		MR_SLICED_node_executions,
-		MR_SLICED_calls,
-		MR_SLICED_states,
-		MR_SLICED_device_operations,
-		MR_SLICED_system_calls,
-		MR_SLICED_scopes,
-		MR_SLICED_block_io,
-		MR_SLICED_major_faults,
-		MR_SLICED_interrupts,
-		MR_SLICED_cpu_runs,
-		MR_SLICED_steps,
-		MR_SLICED_idle,
-		MR_SLICED_path,
-	};
+	for (uint32_t i = 0; i < 2 * MR_SLICED_COUNT; i++) {
+		enum mr_sliced table = i % MR_SLICED_COUNT;
 
-	for (size_t i = 0; i < mr_countof(tables); i++) {
-		const struct mr_slices *slices = mr_view_slices(at->view, tables[i]);
-
+		if (mr_sliced[table].is_late != (i >= MR_SLICED_COUNT) ||
+		    (at->track == MR_NO_TRACK && table != MR_SLICED_path))
+			continue;
+		const struct mr_slices *slices = mr_view_slices(at->view, table);
 		if (!slices)
 			return -ENOMEM;
-		if (at->track == MR_NO_TRACK && tables[i] != MR_SLICED_path)
+		at->table = table;
+		at->row = find_in(at, slices, group_of(at, table), table == MR_SLICED_idle);
+		if (at->row == MR_NO_ROW || (table == MR_SLICED_path && !is_on_path(at)))
 			continue;
-		at->table = tables[i];
-		at->row = find_in(at, slices, group_of(at, tables[i]), tables[i] == MR_SLICED_idle);
-		if (at->row == MR_NO_ROW || (at->table == MR_SLICED_path && !is_on_path(at)))
-			continue;
-		return at->table == MR_SLICED_idle ? find_in_gap(at) : 0;
+		return table == MR_SLICED_idle ? find_in_gap(at) : 0;
 	}
 	return mr_fail(ENOENT, "nothing begins there and lasts so long");
 }

@@ -24,7 +24,7 @@ enum {
 struct mr_server {
 	struct MHD_Daemon *daemon; /* NULL: not started, or stopped */
 	int socket;                /* that listens; -1: it is the daemon's */
-	struct mr_loading *loading;
+	struct mr_traces *traces;
 	char token[2 * TOKEN_BYTES + 1];
 	char hosts[2][32];              /* what we may be called */
 	char root[2 * TOKEN_BYTES + 3]; /* /TOKEN/ */
@@ -76,7 +76,8 @@ static bool is_foreign(struct MHD_Connection *connection)
 }
 
 static enum MHD_Result answer(struct mr_server *server, struct MHD_Connection *connection,
-			      const char *name, const struct mr_request *request)
+			      struct mr_loading *trace, const char *name,
+			      const struct mr_request *request)
 {
 	enum MHD_Result result;
 
@@ -90,7 +91,7 @@ static enum MHD_Result answer(struct mr_server *server, struct MHD_Connection *c
 		result = mr_respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 					 "The server is stopping.\n");
 	else
-		result = mr_respond_answer(connection, server->loading, name, request);
+		result = mr_respond_answer(connection, trace, name, request);
 	atomic_fetch_sub(&server->answers, 1);
 	MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
 				  (unsigned int)SILENCE_S);
@@ -100,13 +101,13 @@ static enum MHD_Result answer(struct mr_server *server, struct MHD_Connection *c
 static enum MHD_Result respond(struct mr_server *server, struct MHD_Connection *connection,
 			       const struct mr_request *request)
 {
-	static const char api[] = "api/";
-	const char *path = request->path;
+	const char *path = request->path, *name;
 
 	if (!path) /* without the slash, the page's links would lead astray */
 		return mr_respond_redirect(connection, server->root);
-	if (strncmp(path, api, strlen(api)) == 0)
-		return answer(server, connection, path + strlen(api), request);
+	struct mr_loading *trace = mr_traces_find(server->traces, path, &name);
+	if (trace)
+		return answer(server, connection, trace, name, request);
 	const struct mr_asset *asset = mr_asset_find(*path ? path : "index.html");
 	return asset ? mr_respond_asset(connection, asset)
 		     : mr_respond_text(connection, MHD_HTTP_NOT_FOUND, "There is no such page.\n");
@@ -282,9 +283,9 @@ int mr_server_open(uint16_t port, struct mr_server **ret_server)
 	return 0;
 }
 
-int mr_server_start(struct mr_server *server, struct mr_loading *loading)
+int mr_server_start(struct mr_server *server, struct mr_traces *traces)
 {
-	server->loading = loading;
+	server->traces = traces;
 	server->daemon = MHD_start_daemon(
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
 			MHD_USE_ITC,
@@ -302,8 +303,7 @@ int mr_server_start(struct mr_server *server, struct mr_loading *loading)
 
 static bool is_busy(struct mr_server *server)
 {
-	return atomic_load(&server->answers) > 0 ||
-	       mr_loading_wait(server->loading, 0) == -ETIMEDOUT;
+	return atomic_load(&server->answers) > 0 || mr_traces_wait(server->traces, 0) == -ETIMEDOUT;
 }
 
 int mr_server_stop(struct mr_server *server)

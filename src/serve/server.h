@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The viewer's server: the page (report/assets.h) and what it asks of one trace (endpoints.h), over HTTP.
+ * The viewer's server: the page (report/assets.h) and what it asks of traces (endpoints.h), over HTTP.
  *
- *     http://127.0.0.1:PORT/TOKEN/            the page
- *                          /TOKEN/api/NAME?…  an endpoint; api/progress from the start, all others once loaded
+ *     http://127.0.0.1:PORT/TOKEN/                     the page
+ *                          /TOKEN/traces/0/NAME?…      an endpoint; progress from the start, all others once loaded
  *
  * Any web page can make a browser ask 127.0.0.1. So who asks must know the token, 128 random bits, and must
  * have called us by a name of this machine, which keeps out foreign names that lead here (DNS rebinding).
@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "serve/loading.h"
+#include "serve/traces.h"
 
 enum {
 	MR_SERVER_CONNECTIONS = 512,
@@ -27,8 +27,8 @@ struct mr_server;
 /* Takes a port, 0: any that is free, so that clients can connect and wait. Failing tells what to do. */
 int mr_server_open(uint16_t port, struct mr_server **ret_server);
 
-/* Answers from what `loading` loads, which must stay until the server is stopped. */
-int mr_server_start(struct mr_server *server, struct mr_loading *loading);
+/* Answers from these traces, which must stay until the server is stopped. */
+int mr_server_start(struct mr_server *server, struct mr_traces *traces);
 
 /* Answers no more and waits, for a short time, for those answers and the loading that are under way; -EBUSY if
  * they take longer: then it is not stopped. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * api/slices: what is to be drawn of some bands, as the level of detail knows it. Little endian, all of it aligned
+ * slices: what is to be drawn of some bands, as the level of detail knows it. Little endian, all of it aligned
  * to 8 bytes:
  *
  *     u32 magic "MRV1", parts, label_bytes, 0
@@ -19,8 +19,8 @@
 
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "serve/labels.h"
 #include "serve/viewport.h"
+#include "timeline/labels.h"
 
 #define MAGIC 0x3156524du
 
@@ -51,7 +51,7 @@ static uint32_t shade_of(const struct writer *writer, enum mr_sliced table,
 {
 	int64_t span_ns = pixel->end_ns - pixel->start_ns;
 
-	if (table == MR_SLICED_path)
+	if (mr_sliced[table].is_shaded_by_track)
 		return writer->view->path.segments.items[pixel->longest].track;
 	if (pixel->count == 1 || span_ns <= 0)
 		return WHOLE;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * api/trace: what the trace is and what there is to look at — groups, bands, graphs, tracks, processes. Asked once,
+ * trace: what the trace is, what there is to look at — groups, bands, graphs, tracks, processes — and how. Asked once,
  * when the page is opened, so nothing here may take long.
  */
 #include "serve/endpoints.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/analysis.h"
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/summary.h"
-#include "analysis/waiting.h"
+#include "analysis/finding/summary.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "report/report.h"
-#include "serve/trace_words.h"
+#include "timeline/words.h"
 
 enum {
 	ID_BYTES = 32
@@ -180,7 +181,13 @@ static int print_groups(struct printer *printer)
 
 static bool is_of_track(const struct mr_band *band)
 {
-	return !band->is_series && band->table != MR_SLICED_idle && band->table != MR_SLICED_path;
+	return !band->is_series && (!mr_sliced[band->table].is_derived ||
+				    mr_sliced[band->table].group == MR_GROUP_STEPS);
+}
+
+static bool is_of_device(const struct mr_band *band)
+{
+	return mr_sliced[band->table].is_derived && mr_sliced[band->table].group == MR_GROUP_DEVICE;
 }
 
 static int print_band(struct printer *printer, uint32_t number)
@@ -204,7 +211,7 @@ static int print_band(struct printer *printer, uint32_t number)
 	mr_json_string(json, "key", key);
 	mr_json_string(json, "table", table);
 	print_number(printer, "track", is_of_track(band), band->group);
-	print_number(printer, "device", is_memory || (!series && band->table == MR_SLICED_idle),
+	print_number(printer, "device", is_memory || (!series && is_of_device(band)),
 		     is_memory ? series->memory.device : band->group);
 	mr_json_string(json, "title", title);
 	mr_json_string(json, "kind", series ? "series" : "slices");
@@ -317,6 +324,96 @@ static int print_processes(struct printer *printer)
 	return 0;
 }
 
+/* ---- how it is shown ------------------------------------------------------------------------------ */
+
+static const char *const colours_names[] = {
+	[MR_COLOURS_LABEL] = "label", [MR_COLOURS_BUT_ZERO] = "but_zero",
+	[MR_COLOURS_CAUSE] = "cause", [MR_COLOURS_STATE] = "state",
+	[MR_COLOURS_TWO] = "two",
+};
+
+/* What is false is left out. */
+static void print_flag(struct mr_json *json, const char *key, bool flag)
+{
+	if (flag)
+		mr_json_bool(json, key, true);
+}
+
+/* The words of a list: "call file". */
+static int print_words(struct printer *printer, const char *key, const char *list)
+{
+	mr_json_begin_array(printer->json, key);
+	for (const char *at = list ? list : ""; *at; at += strspn(at, " ")) {
+		size_t length = strcspn(at, " ");
+		const char *word = mr_region_copy(&printer->region, at, length);
+
+		if (!word)
+			return -ENOMEM;
+		mr_json_string(printer->json, NULL, word);
+		at += length;
+	}
+	mr_json_end_array(printer->json);
+	return 0;
+}
+
+/* Pairs: "cause=title culprit=culprit". */
+static int print_pairs(struct printer *printer, const char *key, const char *list)
+{
+	mr_json_begin_array(printer->json, key);
+	for (const char *at = list ? list : ""; *at; at += strspn(at, " ")) {
+		size_t left = strcspn(at, "="), right = strcspn(at + left + 1, " ");
+		const char *column = mr_region_copy(&printer->region, at, left);
+		const char *field = mr_region_copy(&printer->region, at + left + 1, right);
+
+		if (!column || !field)
+			return -ENOMEM;
+		mr_json_begin_array(printer->json, NULL);
+		mr_json_string(printer->json, NULL, column);
+		mr_json_string(printer->json, NULL, field);
+		mr_json_end_array(printer->json);
+		at += left + 1 + right;
+	}
+	mr_json_end_array(printer->json);
+	return 0;
+}
+
+static int print_table(struct printer *printer, const struct mr_sliced_desc *table)
+{
+	struct mr_json *json = printer->json;
+
+	mr_json_begin_object(json, NULL);
+	mr_json_string(json, "table", table->name);
+	mr_json_string(json, "noun", table->noun);
+	mr_json_string(json, "nouns", table->nouns);
+	mr_json_string(json, "group", kind_names[table->group]);
+	mr_json_string(json, "colours", colours_names[table->colours]);
+	if (table->lane_height)
+		mr_json_uint(json, "lane_height", table->lane_height);
+	print_flag(json, "is_derived", table->is_derived);
+	print_flag(json, "is_late", table->is_late);
+	print_flag(json, "is_rare", table->is_rare);
+	print_flag(json, "is_shaded_by_track", table->is_shaded_by_track);
+	if (table->report)
+		mr_json_string(json, "report", table->report);
+	int result = print_words(printer, "names", table->names);
+	if (result == 0)
+		result = print_pairs(printer, "same", table->same);
+	mr_json_end_object(json);
+	return result;
+}
+
+/* As tables.def describes them, so that the page need not know them. */
+static int print_tables(struct printer *printer)
+{
+	int result = 0;
+
+	mr_json_begin_array(printer->json, "tables");
+	for (uint32_t table = 0; result == 0 && table < MR_SLICED_COUNT; table++)
+		result = print_table(printer, &mr_sliced[table]);
+	mr_json_end_array(printer->json);
+	return result;
+}
+
 /* Names by number, for legends. */
 static int print_enumerations(struct printer *printer)
 {
@@ -343,8 +440,8 @@ int mr_answer_trace(struct mr_view *view, const struct mr_request *request,
 		    struct mr_answer *answer)
 {
 	static int (*const parts[])(struct printer *) = {
-		print_head,   print_health, print_missing,   print_groups,       print_bands,
-		print_graphs, print_tracks, print_processes, print_enumerations,
+		print_head,   print_health, print_missing,   print_groups, print_bands,
+		print_graphs, print_tracks, print_processes, print_tables, print_enumerations,
 	};
 	struct mr_json json;
 	struct printer printer = {.view = view, .json = &json};

@@ -10,7 +10,7 @@
 
 #include "model/pixels.h"
 #include "serve/request.h"
-#include "serve/view.h"
+#include "timeline/view.h"
 
 enum {
 	MR_VIEWPORT_BANDS = 256,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decoding. Most events are of one size and need no more than a look at a table, two comparisons
- * and a few stores; that way is short. Everything else — texts, extended headers, layouts of other
- * versions, unknown events, the step to the next packet — goes the long way round.
+ * Decoding. Most events have a fixed size and need only a table lookup, two comparisons and a few
+ * stores: the fast path. Everything else takes the slow path: texts, extended headers, layouts of
+ * other versions, unknown events, and the step to the next packet.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "base/progress.h"
 #include "trace/private.h"
 
-/* Every event of ours fits the buffer for rearranged payloads. */
+/* Every event of our schema fits the buffer for rearranged payloads. */
 #define MR_FIELD(type, name, doc)
 #define MR_EVENT(id, name, level, doc, ...)                                 \
 	_Static_assert(sizeof(struct mr_event_##name) <=                    \
@@ -30,8 +30,8 @@ void mr_cursor_start(struct mr_cursor *cursor, const struct mr_trace *trace,
 	};
 }
 
-/* Goes to the next packet; false if there is none. One that ends before the events already given
- * is given up. */
+/* Goes to the next packet; false if there is none. Skips a packet that ends before the last event
+ * already returned. */
 static bool next_packet(struct mr_cursor *cursor)
 {
 	while (cursor->packet_index < cursor->stream->packet_count) {
@@ -54,7 +54,7 @@ static bool next_packet(struct mr_cursor *cursor)
 	return false;
 }
 
-/* Ticks of a compact header: the earliest time not before the last one that has these low bits. */
+/* Ticks of a compact header: the earliest time with these low bits that is not before the last event. */
 static uint32_t compact_elapsed(const uint8_t *header, uint64_t last_ticks)
 {
 	uint32_t low;
@@ -68,7 +68,7 @@ struct header {
 	uint8_t bytes;
 };
 
-/* Reads the header of the next event; false if it cannot be. */
+/* Reads the header of the next event; false if it is invalid. */
 static bool read_header(const struct mr_cursor *cursor, struct header *ret_header)
 {
 	const uint8_t *position = cursor->position;

@@ -62,7 +62,7 @@ static bool labels_agree(const struct mr_wire_event *wire, const struct mr_wire_
 	return true;
 }
 
-/* Is the event laid out as our struct, field by field? */
+/* Does the event have the layout of our struct, field by field? */
 static bool is_same(const struct mr_wire_event *wire, const struct mr_event_desc *desc)
 {
 	if (wire->field_count != desc->field_count)
@@ -74,7 +74,7 @@ static bool is_same(const struct mr_wire_event *wire, const struct mr_event_desc
 	return true;
 }
 
-/* Fills in how each field is carried over; desc stays NULL if one of them cannot be. */
+/* Determines how to convert each field; desc stays NULL if one of them cannot be converted. */
 static void plan_moves(const struct mr_wire_event *wire, const struct mr_event_desc *desc,
 		       struct mr_layout *layout)
 {
@@ -111,7 +111,7 @@ int mr_layout_make(const struct mr_wire_event *wire, struct mr_layout *ret_layou
 		layout.moves = moves;
 		plan_moves(wire, desc, &layout);
 		if (layout.desc && !is_same(wire, desc))
-			moves = NULL; /* now the layout's */
+			moves = NULL; /* now owned by the layout */
 		else
 			layout.moves = NULL;
 		if (layout.desc && !layout.moves && !layout.has_text)

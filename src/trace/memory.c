@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "trace/private.h"
 
-/* Our own layout of an event: payloads are given as they stand. */
+/* Our own layout of an event: payloads need no conversion. */
 static struct mr_layout own_layout(const struct mr_event_desc *desc)
 {
 	struct mr_layout layout = {.plain_bytes = MR_LAYOUT_NOT_PLAIN};
@@ -38,7 +38,7 @@ static int describe(const struct mr_metadata *given, struct mr_trace_private *tr
 	return 0;
 }
 
-/* A trace with one file, of these packets. NULL without memory. */
+/* A trace with one file that holds these packets. NULL if there is no memory. */
 static struct mr_trace *start(const char *path, const struct mr_mapping *packets)
 {
 	mr_auto(trace) struct mr_trace *trace = calloc(1, sizeof *trace);
@@ -61,7 +61,7 @@ int mr_trace_of_memory(const char *path, const struct mr_metadata *metadata,
 	mr_auto(trace) struct mr_trace *trace = start(path, packets);
 	if (!trace)
 		return mr_fail_errno(ENOMEM, "%s", path);
-	*packets = (struct mr_mapping){0}; /* now the trace's */
+	*packets = (struct mr_mapping){0}; /* now owned by the trace */
 	int error = describe(metadata, trace->private);
 	if (error == 0)
 		error = mr_trace_scan_file(trace->private, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Merging streams in order of time: a heap in front of which is the lane with the earliest event. Its
- * cursor is moved only when the next event is asked for, so that the payload it points to stays valid
- * until then.
+ * Merges streams in chronological order. The first item of a heap is the lane with the earliest event.
+ * Its cursor moves only when the caller asks for the next event, so the payload it points to stays
+ * valid until then.
  */
 #include <errno.h>
 
@@ -12,7 +12,7 @@
 
 struct lane {
 	struct mr_cursor cursor;
-	struct mr_event event; /* the next one of this stream */
+	struct mr_event event; /* the next event of this stream */
 };
 
 struct mr_merge {
@@ -20,7 +20,7 @@ struct mr_merge {
 	struct mr_heap_item *heap; /* (ns, lane) */
 	uint32_t lane_count;
 	uint32_t heap_count;
-	bool is_given; /* the event in front has been handed out */
+	bool is_given; /* the first event has been returned */
 	mr_to_ns *to_ns;
 	const void *clocks;
 };

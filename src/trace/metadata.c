@@ -8,10 +8,10 @@
 #include "base/vector.h"
 #include "trace/types.h"
 
-/* A clock offset beyond 272 years cannot be told in nanoseconds of 64 bits. */
+/* 64 bits of nanoseconds cannot represent a clock offset beyond 272 years. */
 #define OFFSET_MAX_S (INT64_C(1) << 33)
 
-/* The words of a struct, from "struct" to its closing brace. */
+/* The tokens of a struct, from "struct" to its closing brace. */
 struct body {
 	mr_vec(struct mr_token) tokens;
 };
@@ -78,7 +78,7 @@ static enum mr_type parse_enum(struct parser *parser, struct mr_wire_field *fiel
 	return type;
 }
 
-/* Field names carry an underscore, so that none of them is a word of the language. */
+/* Field names begin with an underscore, so that none of them is a keyword. */
 static struct mr_token take_field_name(struct mr_tsdl *tsdl)
 {
 	struct mr_token name = mr_tsdl_take(tsdl, MR_TOKEN_NAME);
@@ -215,7 +215,7 @@ static void parse_trace(struct parser *parser)
 	}
 }
 
-/* Facts about the run; those that this program does not use are free. */
+/* Facts about the run. Those that this program does not use may have any name and value. */
 static void parse_env(struct parser *parser)
 {
 	struct mr_tsdl *tsdl = &parser->tsdl;
@@ -284,7 +284,7 @@ static void parse_clock(struct parser *parser)
 		*target = clock;
 }
 
-/* Its id must come first: it says whose headers follow. */
+/* The id must come first: it determines which headers follow. */
 static void parse_stream(struct parser *parser)
 {
 	struct mr_tsdl *tsdl = &parser->tsdl;
@@ -331,7 +331,7 @@ static int parse_text(struct parser *parser, const char *text, size_t length)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Until it is declared an event is neither known nor plain. */
+/* Until it is declared, an event is unknown and takes the slow path. */
 static struct mr_trace_metadata *new_metadata(void)
 {
 	struct mr_trace_metadata *metadata = calloc(1, sizeof *metadata);
@@ -354,12 +354,12 @@ static int check_body(const char *name, const struct body *theirs, const struct 
 		    !mr_token_equal(theirs->tokens.items[i], ours->tokens.items[i]))
 			return mr_fail(EINVAL, "line %u: this %s is not millrace's",
 				       theirs->tokens.items[i].line, name);
-	/* Bodies end at their closing brace, so a shorter one has differed by now. */
+	/* Bodies end at their closing brace, so a shorter one has been found different by now. */
 	return 0;
 }
 
-/* Packets must be laid out as struct mr_packet. The text that says so is in schema/metadata.c and
- * nowhere else: we print it, parse it in the same way, and compare. */
+/* Packets must have the layout of struct mr_packet. Only schema/metadata.c describes that layout in
+ * TSDL: we print its text, parse it in the same way, and compare. */
 static int check_packets(const struct parser *theirs)
 {
 	mr_auto(free) char *text = NULL;
@@ -368,7 +368,7 @@ static int check_packets(const struct parser *theirs)
 	if (!file)
 		return mr_fail_errno(errno, "cannot print metadata");
 	int error = mr_metadata_print(&theirs->metadata->identity, file);
-	/* Without memory the C library reports success and leaves no text. */
+	/* If there is no memory, the C library reports success and leaves no text. */
 	if (fclose(file) != 0 || error < 0 || !text)
 		return mr_fail_errno(ENOMEM, "cannot print metadata");
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parses the metadata of a trace: the part of the CTF 1.8 language (TSDL) that schema/metadata.c
- * writes, of this or another version of millrace. Blanks, comments and the order of blocks are
- * free; events, fields and enumerations may be others than ours. What is not understood is refused,
- * with the line; so is a packet or event header that differs from ours in any word.
+ * Parses the metadata of a trace: the subset of the CTF 1.8 language (TSDL) that schema/metadata.c
+ * writes, in this or another version of millrace. Blanks, comments and the order of blocks may vary;
+ * events, fields and enumerations may differ from ours. The parser rejects what it does not
+ * understand, and names the line. It also rejects a packet or event header that differs from ours in
+ * any token.
  */
 #ifndef MR_TRACE_METADATA_H
 #define MR_TRACE_METADATA_H

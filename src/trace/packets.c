@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the packets of a stream file. A file holds whole packets and nothing else, each a multiple
- * of eight bytes long. Where a packet cannot be, the search goes on, eight bytes further, for the
- * next header that is sound in every respect: damage to one packet does not reach the next.
+ * Finds the packets of a stream file. A file consists of whole packets, each a multiple of eight bytes
+ * long. Where there is no valid packet, the search continues in steps of eight bytes until it finds
+ * a header that is valid in every respect. So damage to one packet does not affect the next.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,7 @@ int mr_trace_add_damage(struct mr_trace_private *trace, uint32_t file, uint64_t 
 		return 0;
 	}
 	if (trace->damages.count == DAMAGES_MAX - 1)
-		reason = "from here on there is more damage than can be listed";
+		reason = "more damage follows than can be listed";
 	struct mr_trace_damage damage = {
 		.file = trace->names.items[file],
 		.offset = offset,
@@ -37,12 +37,12 @@ int mr_trace_add_damage(struct mr_trace_private *trace, uint32_t file, uint64_t 
 	return 0;
 }
 
-/* Why this cannot be a packet; NULL if it is one. */
+/* The reason why this is not a valid packet; NULL if it is one. */
 static const char *packet_fault(const struct mr_packet *packet, size_t available,
 				const uint8_t *uuid)
 {
 	if (available < sizeof *packet)
-		return "a packet's header is cut off";
+		return "a packet's header is truncated";
 	if (packet->header.magic != MR_CTF_MAGIC)
 		return "no packet begins here";
 	if (memcmp(packet->header.trace_uuid, uuid, sizeof packet->header.trace_uuid) != 0)
@@ -54,12 +54,12 @@ static const char *packet_fault(const struct mr_packet *packet, size_t available
 	uint64_t content_bytes = context->content_bits / 8;
 	if (context->packet_bits > 8 * (uint64_t)MR_PACKET_MAX_BYTES ||
 	    context->content_bits > context->packet_bits)
-		return "the packet's size cannot be";
+		return "the packet's size is invalid";
 	if (context->content_bits % 8 || content_bytes < sizeof *packet ||
 	    context->packet_bits != 8 * mr_align_up(content_bytes, PACKET_ALIGNMENT))
-		return "the packet's size and the size of its content do not agree";
+		return "the packet's size does not match the size of its content";
 	if (context->packet_bits / 8 > available)
-		return "the packet is cut off";
+		return "the packet is truncated";
 	if (context->begin_ticks > context->end_ticks)
 		return "the packet ends before it begins";
 	if (context->kind > MR_PACKET_DEFINITIONS)
@@ -67,7 +67,7 @@ static const char *packet_fault(const struct mr_packet *packet, size_t available
 	return NULL;
 }
 
-/* Offset of the next sound packet, or the file's end. */
+/* Offset of the next valid packet, or the end of the file. */
 static size_t find_packet(const struct mr_mapping *file, size_t offset, const uint8_t *uuid)
 {
 	for (; offset + sizeof(struct mr_packet) <= file->size; offset += PACKET_ALIGNMENT)

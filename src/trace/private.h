@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an open trace owns. Inside src/trace only.
+ * What an open trace owns. Private to src/trace.
  *
- * Opening goes in three steps: the metadata is parsed, each file is scanned for packets
- * (packets.c), and the packets of all files are put in order, stream by stream (streams.c). All of
- * it is built before the trace is handed out and never changes after.
+ * Opening takes three steps: parse the metadata, scan each file for packets (packets.c), and order the
+ * packets of all files, stream by stream (streams.c). All of it is complete before the caller gets
+ * the trace, and never changes afterwards.
  */
 #ifndef MR_TRACE_PRIVATE_H
 #define MR_TRACE_PRIVATE_H
@@ -24,17 +24,17 @@ struct mr_trace_private {
 	mr_vec(struct mr_trace_damage) damages;
 };
 
-/* Lists what cannot be read. 0 or -ENOMEM. */
+/* Adds a place that cannot be read to the list of damages. 0 or -ENOMEM. */
 int mr_trace_add_damage(struct mr_trace_private *trace, uint32_t file, uint64_t offset,
 			uint64_t lost_bytes, const char *reason);
 
 /* Appends the packets of a mapped file. 0 or -ENOMEM. */
 int mr_trace_scan_file(struct mr_trace_private *trace, uint32_t file);
 
-/* Sorts the packets and makes the streams. 0 or -ENOMEM. */
+/* Sorts the packets and builds the streams. 0 or -ENOMEM. */
 int mr_trace_make_streams(struct mr_trace_private *trace);
 
-/* Shows what is complete to the trace's users. */
+/* Publishes the finished lists to the users of the trace. */
 void mr_trace_publish(struct mr_trace *trace);
 
 #endif

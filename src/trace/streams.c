@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Puts packets in order: by stream, and within a stream by time. Sequence numbers only tell how
- * many are missing: a wrong one then does no harm to the order.
+ * Orders packets by stream, and within a stream by time. Sequence numbers only show how many packets
+ * are missing, so a wrong one does not affect the order.
  *
- * Packets of a sound stream follow one another; both their begins and their ends grow. One whose
- * begin or end is damaged may enclose others:
+ * In an undamaged stream packets follow one another: both their begins and their ends increase. A
+ * packet whose begin or end is damaged may enclose others:
  *
- *     ├──┤ ├──┤ ├──┤ ├──┤        sound
+ *     ├──┤ ├──┤ ├──┤ ├──┤        undamaged
  *     ├──┤ ├────────────┤        second one's end damaged, so that it encloses the next two
  *             ├──┤ ├──┤
  *
- * The longest chain in which ends grow as well leaves the encloser out. Leaving out whatever
- * contradicts its predecessor would be simpler, but lose all that is enclosed.
+ * The longest chain in which the ends increase as well omits the enclosing packet. It would be
+ * simpler to omit every packet that contradicts its predecessor, but that would lose all enclosed ones.
  */
 #include <errno.h>
 
@@ -60,7 +60,7 @@ static bool is_in_order(const struct mr_trace_packet *packets, uint32_t count)
 	return true;
 }
 
-/* Marks the longest chain of packets whose ends do not decrease, by the usual method: ends[n] is
+/* Marks the longest chain of packets whose ends do not decrease, with the usual algorithm: ends[n] is
  * the packet with the earliest end that closes a chain of n + 1. */
 static void mark_chain(const struct mr_trace_packet *packets, uint32_t count, uint32_t *ends,
 		       uint32_t *before, bool *chained)
@@ -86,7 +86,7 @@ static void mark_chain(const struct mr_trace_packet *packets, uint32_t count, ui
 	}
 }
 
-/* Leaves out the packets that contradict the others. */
+/* Removes the packets that contradict the others. */
 static int drop_misfits(struct mr_trace_private *trace, struct mr_trace_packet *packets,
 			uint32_t *count)
 {
@@ -110,7 +110,7 @@ static int drop_misfits(struct mr_trace_private *trace, struct mr_trace_packet *
 	return 0;
 }
 
-/* Numbers count from 0. Only the last one is looked at: a wrong number in between loses nothing. */
+/* Numbers count from 0. Only the last one matters: a wrong number in between loses nothing. */
 static uint64_t count_missing(const struct mr_trace_packet *packets, uint32_t count)
 {
 	uint64_t last = packets[count - 1].packet->context.sequence;

@@ -35,7 +35,7 @@ static int list_files(int directory_fd, struct mr_trace_private *trace)
 	mr_auto(close_fd) int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || !(directory = fdopendir(fd)))
 		return mr_fail_errno(errno, "cannot list the files");
-	fd = -1; /* now the directory's */
+	fd = -1; /* now owned by the directory */
 	struct dirent *entry;
 	while ((errno = 0, entry = readdir(directory))) {
 		if (!is_stream_file(directory_fd, entry->d_name))

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading a trace directory: mapped files → packets → events, without an object per event.
+ * Reads a trace folder: mapped files → packets → events, without an object per event.
  *
  *     trace ─┬─ stream 0 ─┬─ packet ── event event event ...
- *            │            └─ packet ...            (packets of one stream are in order of time)
+ *            │            └─ packet ...            (packets of one stream are in chronological order)
  *            ├─ stream 1 ...
  *            └─ damage: what could not be read, where and why
  *
- * The trace's own metadata says how its events are laid out. Where that is the layout this program
- * was built with — the rule — an event's payload is a pointer into the mapped file. Where it is not
- * (a trace of an older or newer millrace) each event is rearranged into the cursor's buffer, fields
- * matched by name, absent ones zero, so that callers always see today's structs. Events that this
- * program does not know are skipped and counted.
+ * The trace's own metadata describes the layout of its events. Usually it is the layout this program
+ * was built with; then an event's payload is a pointer into the mapped file. Otherwise (a trace of an
+ * older or newer millrace) the cursor converts each event into its buffer: fields are matched by name
+ * and absent ones are zero, so that callers always see today's structs. Events that this program does
+ * not know are skipped and counted.
  *
- * The input is never trusted. A damaged packet is left out and counted as damage, with file and
- * offset; reading goes on at the next packet that is sound. Memory use is bounded by the size of
- * the files. Files may grow or be deleted while they are read (base/mapping.h), not shrink.
+ * The input is never trusted. A damaged packet is omitted and listed as damage, with file and offset;
+ * reading continues at the next valid packet. Memory use is bounded by the size of the files. While
+ * files are read they may grow or be deleted, but not shrink (base/mapping.h).
  *
  * An open trace is read-only: any number of cursors, in any number of threads.
  */
@@ -31,7 +31,7 @@
 #include "schema/packet.h"
 #include "schema/schema.h"
 
-/* One packet, validated: its header is sane and its bytes are inside the file. */
+/* One packet, validated: its header is valid and its bytes are inside the file. */
 struct mr_trace_packet {
 	const struct mr_packet *packet;
 	uint64_t file_offset;
@@ -46,7 +46,7 @@ struct mr_trace_stream {
 	const struct mr_trace_packet *packets;
 	uint32_t packet_count;
 	uint64_t discarded_events; /* counted by the recorder, up to the last packet */
-	uint64_t missing_packets;  /* holes in the sequence numbers: overwritten or damaged */
+	uint64_t missing_packets;  /* gaps in the sequence numbers: overwritten or damaged */
 };
 
 /* One for each gap; after the first thousand, one for all the rest. */
@@ -59,7 +59,7 @@ struct mr_trace_damage {
 
 struct mr_trace {
 	const char *path;
-	struct mr_metadata metadata; /* clocks and identity, as the file says */
+	struct mr_metadata metadata; /* clocks and identity, from the file */
 	const char *const *files;    /* names of the stream files */
 	uint32_t file_count;
 	const struct mr_trace_stream *streams; /* definitions first, then by class and number */
@@ -70,14 +70,13 @@ struct mr_trace {
 	struct mr_trace_private *private;
 };
 
-/* Opens PATH, a trace directory (its ctf/ folder is read) or a ctf folder itself. A trace whose
- * streams are damaged opens and lists the damage; one whose metadata cannot be understood does
- * not. */
+/* Opens PATH, a trace folder (reads its ctf/ folder) or a ctf folder itself. A trace with damaged
+ * streams opens and lists the damage; a trace with invalid metadata does not open. */
 int mr_trace_open(const char *path, struct mr_trace **ret_trace);
 
-/* Makes a trace of packets in memory, laid out as this program's schema says; `metadata` and the
- * damages, of which only the names of files are not looked at, are copied. On success the packets
- * belong to the trace, and *packets is empty. */
+/* Makes a trace from packets in memory with the layout of this program's schema. Copies `metadata` and
+ * the damages, except their file names, which it ignores. On success the trace owns the packets, and
+ * *packets is empty. */
 int mr_trace_of_memory(const char *path, const struct mr_metadata *metadata,
 		       struct mr_mapping *packets, const struct mr_trace_damage *damages,
 		       uint32_t damage_count, struct mr_trace **ret_trace);
@@ -90,7 +89,7 @@ static inline void mr_cleanup_trace(struct mr_trace **trace)
 }
 
 struct mr_event {
-	uint64_t ticks; /* of the stream's clock, wraps resolved */
+	uint64_t ticks; /* of the stream's clock, with wrap-around resolved */
 	const struct mr_event_desc *desc;
 	const void *payload; /* struct mr_event_NAME; valid until the cursor moves */
 	const char *text;    /* the str field, terminated, any bytes; NULL if the event has none */
@@ -109,7 +108,7 @@ struct mr_cursor {
 	const struct mr_trace_stream *stream;
 	uint32_t packet_index;      /* the packet after this one */
 	uint64_t unknown_events;    /* skipped: not in this program's schema */
-	uint64_t malformed_packets; /* given up at an event that cannot be */
+	uint64_t malformed_packets; /* abandoned at an invalid event */
 	uint8_t rearranged[256];    /* payload of an event whose layout differs from ours */
 };
 
@@ -119,9 +118,9 @@ void mr_cursor_start(struct mr_cursor *cursor, const struct mr_trace *trace,
 /* Fills *event and returns true, or returns false at the stream's end. */
 bool mr_cursor_next(struct mr_cursor *cursor, struct mr_event *event);
 
-/* Merges all streams (or those `wanted` accepts) in order of time. `to_ns` turns a stream's ticks
- * into nanoseconds; of equal times the stream that mr_trace.streams names first comes first, so the
- * order is always the same. What an event points to is valid until the next one. */
+/* Merges all streams (or those `wanted` accepts) in chronological order. `to_ns` converts a stream's
+ * ticks to nanoseconds. Events at the same time keep the order of mr_trace.streams, so the result is
+ * always the same. What an event points to is valid until the next one. */
 struct mr_merge;
 typedef int64_t mr_to_ns(const void *clocks, enum mr_stream_class stream_class, uint64_t ticks);
 typedef bool mr_stream_wanted(const struct mr_trace_stream *stream);
@@ -131,7 +130,7 @@ int mr_merge_start(const struct mr_trace *trace, mr_stream_wanted *wanted, mr_to
 bool mr_merge_next(struct mr_merge *merge, struct mr_event *event, int64_t *ret_ns);
 void mr_merge_free(struct mr_merge *merge);
 
-/* Events skipped and packets given up by a merge so far. */
+/* Events skipped and packets abandoned by a merge so far. */
 uint64_t mr_merge_unknown_events(const struct mr_merge *merge);
 uint64_t mr_merge_malformed_packets(const struct mr_merge *merge);
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* Ends the text, so that nothing more is taken from it. */
+/* Moves to the end of the text, so that no more tokens are read. */
 static void stop(struct mr_tsdl *tsdl)
 {
 	tsdl->position = tsdl->end;
@@ -64,7 +64,7 @@ static bool starts_with(const struct mr_tsdl *tsdl, const char *text)
 	       memcmp(tsdl->position, text, length) == 0;
 }
 
-/* Skips up to and including `text`; false if it does not come. */
+/* Skips up to and including `text`; false if it does not occur. */
 static bool skip_past(struct mr_tsdl *tsdl, const char *text)
 {
 	for (; tsdl->position < tsdl->end; tsdl->position++) {
@@ -98,7 +98,7 @@ static void skip_blanks(struct mr_tsdl *tsdl)
 	}
 }
 
-/* How many bytes from `from` on belong to the name. A dot does if more of the name follows it. */
+/* How many bytes from `from` on belong to the name. A dot belongs to it if more of the name follows. */
 static size_t name_length(const struct mr_tsdl *tsdl, const char *from)
 {
 	const char *c = from;
@@ -110,11 +110,12 @@ static size_t name_length(const struct mr_tsdl *tsdl, const char *from)
 static void read_string(struct mr_tsdl *tsdl)
 {
 	const char *c = tsdl->token.text;
-	/* Control characters and escapes have no place in what millrace writes. */
+	/* Millrace writes no control characters and no escapes. */
 	while (c < tsdl->end && *c != '"' && *c != '\\' && (unsigned char)*c >= ' ')
 		c++;
 	if (c == tsdl->end || *c != '"')
-		return mr_tsdl_fail(tsdl, "this string has no end, or a character that cannot be");
+		return mr_tsdl_fail(tsdl,
+				    "this string has no end, or contains an invalid character");
 	tsdl->token.length = (size_t)(c - tsdl->token.text);
 	tsdl->position = c + 1;
 }
@@ -227,7 +228,7 @@ static uint64_t take_magnitude(struct mr_tsdl *tsdl, bool *ret_negative, uint64_
 		overflow |= __builtin_add_overflow(value, token.text[i] - '0', &value);
 	}
 	if (overflow || value > max) {
-		mr_tsdl_fail(tsdl, "the number %.*s cannot be", shown(token), token.text);
+		mr_tsdl_fail(tsdl, "the number %.*s is out of range", shown(token), token.text);
 		return 0;
 	}
 	*ret_negative = negative;
@@ -239,7 +240,7 @@ uint64_t mr_tsdl_take_number(struct mr_tsdl *tsdl, uint64_t max)
 	bool negative = false;
 	uint64_t value = take_magnitude(tsdl, &negative, max);
 	if (negative)
-		mr_tsdl_fail(tsdl, "a negative number cannot stand here");
+		mr_tsdl_fail(tsdl, "a negative number is not allowed here");
 	return value;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Words of the CTF 1.8 metadata language (TSDL), for the parser in metadata.c.
+ * Tokens of the CTF 1.8 metadata language (TSDL), for the parser in metadata.c.
  *
  * The first failure is kept and ends the text: every later call sees no more tokens and does
- * nothing. So a parser may run on without asking after each step, and asks `error` once at its end.
+ * nothing. So a parser need not check after each step; it checks `error` once at its end.
  * Tokens point into the text and live as long as it does.
  */
 #ifndef MR_TRACE_TSDL_H
@@ -35,7 +35,7 @@ struct mr_tsdl {
 	const char *end;
 	uint32_t line;
 	int error;             /* 0, or the first failure */
-	struct mr_token token; /* the next one to take */
+	struct mr_token token; /* the next token */
 };
 
 void mr_tsdl_start(struct mr_tsdl *tsdl, const char *text, size_t length);
@@ -43,15 +43,15 @@ void mr_tsdl_start(struct mr_tsdl *tsdl, const char *text, size_t length);
 /* Fails with "line N: ..." */
 void mr_tsdl_fail(struct mr_tsdl *tsdl, const char *format, ...) mr_printf_format(2, 3);
 
-/* Fails because a name is none that can stand here: "event attribute 'x' is not known". */
+/* Fails because a name is not valid here: "event attribute 'x' is not known". */
 void mr_tsdl_refuse(struct mr_tsdl *tsdl, const char *what, struct mr_token name);
 void mr_tsdl_fail_memory(struct mr_tsdl *tsdl);
 
-/* Takes the next token whatever it is, or one that must be of this kind. */
+/* Takes the next token, of any kind or of a required kind. */
 struct mr_token mr_tsdl_take_any(struct mr_tsdl *tsdl);
 struct mr_token mr_tsdl_take(struct mr_tsdl *tsdl, enum mr_token_kind kind);
 
-/* Takes the next token if it is this text; or fails if it is not. */
+/* Takes the next token if it is this text; the second function fails if it is not. */
 bool mr_tsdl_accept(struct mr_tsdl *tsdl, const char *text);
 void mr_tsdl_expect(struct mr_tsdl *tsdl, const char *text);
 

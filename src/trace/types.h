@@ -13,20 +13,20 @@
 struct mr_type_alias {
 	struct mr_token name;
 	enum mr_type type;
-	struct mr_token clock; /* what it is mapped to; empty if nothing */
+	struct mr_token clock; /* clock it is mapped to; empty if none */
 };
 
 struct mr_types {
 	mr_vec(struct mr_type_alias) aliases;
 };
 
-/* Takes a type, spelled out or by its name. */
+/* Takes a type, written out or by its name. */
 enum mr_type mr_types_parse(const struct mr_types *types, struct mr_tsdl *tsdl);
 
 /* Takes what follows "typealias", up to the semicolon, and adds it. */
 void mr_types_parse_alias(struct mr_types *types, struct mr_tsdl *tsdl);
 
-/* Fails unless each of our names means the same among theirs. */
+/* Fails unless each of our names has the same meaning in theirs. */
 int mr_types_check(const struct mr_types *theirs, const struct mr_types *ours);
 
 void mr_types_free(struct mr_types *types);

@@ -76,7 +76,7 @@ class Server:
             time.sleep(0.02)
 
     def is_loading(self):
-        with urllib.request.urlopen(self.url + "api/progress", timeout=PATIENCE_MS / 1000) as answer:
+        with urllib.request.urlopen(self.url + "traces/0/progress", timeout=PATIENCE_MS / 1000) as answer:
             return json.load(answer)["state"] == "loading"
 
     def stop(self):

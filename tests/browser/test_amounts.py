@@ -56,7 +56,7 @@ class Amounts(browser.ViewerTest):
         return page
 
     def questions(self, name):
-        return [dict(urllib.parse.parse_qsl(each.query)) for each in self.asked if each.path.endswith(f"/api/{name}")]
+        return [dict(urllib.parse.parse_qsl(each.query)) for each in self.asked if each.path.endswith(f"/traces/0/{name}")]
 
     def settle(self, page):
         page.wait_for_selector('.timeline[data-waiting="false"]')
@@ -87,7 +87,7 @@ class Amounts(browser.ViewerTest):
         page = self.start(self.crowded(), "#view=timeline")
         self.settle(page)
         self.expected = "net::ERR_FAILED"
-        page.route("**/api/slices?*", lambda route: route.abort())
+        page.route("**/traces/0/slices?*", lambda route: route.abort())
         page.locator(".timeline-canvas").focus()
         for _ in range(4):
             page.keyboard.press("+")
@@ -97,7 +97,7 @@ class Amounts(browser.ViewerTest):
         self.assertNotIn("has ended", told.inner_text())
         self.assertIn("slices", told.inner_text())
         self.assertIn("again", told.inner_text())
-        page.unroute("**/api/slices?*")
+        page.unroute("**/traces/0/slices?*")
         told.wait_for(state="hidden")
         self.settle(page)
 
@@ -105,7 +105,7 @@ class Amounts(browser.ViewerTest):
         page = self.start(self.crowded(), "#view=timeline")
         self.settle(page)
         self.expected = "net::ERR_FAILED"
-        page.route("**/api/**", lambda route: route.abort())
+        page.route("**/traces/0/**", lambda route: route.abort())
         page.locator(".timeline-canvas").focus()
         for _ in range(4):
             page.keyboard.press("+")
@@ -114,7 +114,7 @@ class Amounts(browser.ViewerTest):
     def test_overview_asks_for_little_and_begins_with_what_ran(self):
         held = []
         trace = self.pipeline()
-        page = self.start(trace, "", route=("**/api/report*", lambda route: held.append(route)))
+        page = self.start(trace, "", route=("**/traces/0/report*", lambda route: held.append(route)))
         header = page.locator(".overview header")
         header.get_by_text("recorded").wait_for()
         page.get_by_text("Analysing the trace").wait_for()
@@ -144,7 +144,7 @@ class Amounts(browser.ViewerTest):
     def test_copy_waits_for_all_rows(self):
         held = []
         page = self.start(self.crowded(), "#view=tables&table=calls.by_name",
-                          route=("**/api/report?table*", lambda route: held.append(route)),
+                          route=("**/traces/0/report?table*", lambda route: held.append(route)),
                           permissions=["clipboard-read", "clipboard-write"])
         page.get_by_text(f"100 of {FUNCTIONS:,} rows").wait_for()
         page.get_by_role("button", name="Copy Runtime calls: By name as CSV").click()

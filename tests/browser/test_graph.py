@@ -13,7 +13,7 @@ import harness
 
 def graph_of(url, **parameters):
     query = "&".join(f"{name}={value}" for name, value in parameters.items())
-    with urllib.request.urlopen(f"{url}api/graph?{query}") as answer:
+    with urllib.request.urlopen(f"{url}traces/0/graph?{query}") as answer:
         return json.load(answer)
 
 
@@ -81,14 +81,14 @@ class Graph(browser.ViewerTest):
         page = self.show(trace)
         relu = self.named(graph_of(self.serve(trace).url, graph=1), "model/dense/Relu")
         page.mouse.click(*self.place(page, relu))
-        page.wait_for_url(re.compile(rf"select=node:{relu['node']}(&|$)"))
+        page.wait_for_url(re.compile(rf"select=node:0:{relu['node']}(&|$)"))
         self.wait_for_status(page, "model/dense/Relu · Relu · CPU:0 · 5 executions")
         page.get_by_role("heading", name="model/dense/Relu").wait_for()  # of the details
 
     def test_selection_from_elsewhere_is_shown_here(self):
         trace = self.scoped("2000")
         row = self.query(trace, "select rowid from node_executions where node_name = 'train/Apply' limit 1")[0]["rowid"]
-        page = self.show(trace, f"#view=graph&graph=2&select=row:node_executions:{row}")
+        page = self.show(trace, f"#view=graph&graph=2&select=row:0:node_executions:{row}")
         self.wait_for_status(page, "train/Apply · Apply")
         self.assertEqual("1", page.get_by_role("combobox", name="Graph").input_value())
         x, y = self.place(page, self.named(graph_of(self.serve(trace).url, graph=1), "train/Apply"))
@@ -99,7 +99,7 @@ class Graph(browser.ViewerTest):
         trace = self.scoped()
         graph = graph_of(self.serve(trace).url, graph=1)
         relu, model = self.named(graph, "model/dense/Relu"), self.named(graph, "model")
-        page = self.show(trace, f"#view=graph&graph=1&closed={model['scope']}&select=node:{relu['node']}")
+        page = self.show(trace, f"#view=graph&graph=1&closed={model['scope']}&select=node:0:{relu['node']}")
         self.wait_for_status(page, "model/dense/Relu · Relu")
         page.wait_for_url(lambda url: "closed=" not in url)
 
@@ -195,7 +195,7 @@ class Graph(browser.ViewerTest):
         finder.fill("RELU")
         page.get_by_text("0 shown, 1 in closed boxes").wait_for()
         finder.press("Enter")
-        page.wait_for_url(re.compile(rf"select=node:{relu['node']}(&|$)"))
+        page.wait_for_url(re.compile(rf"select=node:0:{relu['node']}(&|$)"))
         self.wait_for_status(page, "model/dense/Relu · Relu")
         page.get_by_text("1 shown", exact=True).wait_for()
         finder.fill("nothing like it")

@@ -46,7 +46,7 @@ class Causes(browser.ViewerTest):
         for number in range(cards.count()):
             cause = cards.nth(number).get_by_role("heading").inner_text()
             cards.nth(number).get_by_role("button").click()
-            page.wait_for_url(re.compile(r"view=timeline.*select=row:idle:\d+"))
+            page.wait_for_url(re.compile(r"view=timeline.*select=row:0:idle:\d+"))
             page.get_by_role("heading", name=cause, exact=True).first.wait_for()
             worst = max((gap for device in truth["devices"] for gap in gaps(device)),
                         key=lambda gap, cause=cause: time_of(gap, cause))
@@ -76,7 +76,7 @@ class Causes(browser.ViewerTest):
             nowhere = page.locator(".evidence button").first
             self.assertRegex(nowhere.inner_text(), r"^[\d.]+ [mµ]?s at [\d.]+ s: untraced")
             nowhere.click()
-            page.wait_for_url(re.compile(r"view=timeline.*select=row:path:\d+"))
+            page.wait_for_url(re.compile(r"view=timeline.*select=row:0:path:\d+"))
 
 
 class Files(browser.ViewerTest):
@@ -105,7 +105,7 @@ class Files(browser.ViewerTest):
     def test_a_system_call_leads_to_its_file(self):
         trace, _ = self.simulated(SEED)
         (call,) = self.query(trace, "select rowid as row, file_path from system_calls where file_path = '/dev/gpu'")
-        page = self.open(trace, f"#view=timeline&select=row:system_calls:{call['row']}")
+        page = self.open(trace, f"#view=timeline&select=row:0:system_calls:{call['row']}")
         page.get_by_role("button", name=call["file_path"]).click()
         page.wait_for_url(re.compile("view=tables.*table=input_output.by_file"))
         page.get_by_role("heading", name="Files", exact=False).first.wait_for()
@@ -118,7 +118,7 @@ class Files(browser.ViewerTest):
         trace, _ = self.simulated(SEED)
         page = self.open_table(trace, "input_output.by_file")
         page.locator("table.data td[title='/dev/gpu']").click()
-        page.wait_for_url(re.compile(r"select=row:system_calls:\d+"))
+        page.wait_for_url(re.compile(r"select=row:0:system_calls:\d+"))
         page.get_by_role("heading", name="ioctl").first.wait_for()
 
 

@@ -43,7 +43,7 @@ class Overview(browser.ViewerTest):
         span = device["last_ns"] - device["first_ns"]
         whole = bar.bounding_box()["width"]
         busy = sum(width for width, name in zip(widths, bar.locator("title").all_text_contents())
-                   if name.startswith(("kernels", "copies")))
+                   if name.startswith(("device kernels", "copies")))
         self.assertAlmostEqual(1 - device["idle_ns"] / span, busy / whole, delta=0.01)
         self.assertAlmostEqual(whole, sum(widths), delta=1)
 
@@ -152,7 +152,7 @@ class Tables(browser.ViewerTest):
         page.keyboard.press("ArrowDown")
         page.keyboard.press("ArrowUp")
         page.keyboard.press("Enter")
-        page.wait_for_url(re.compile(r"select=label:calls:\d+"))
+        page.wait_for_url(re.compile(r"select=label:0:calls:\d+"))
         plot = page.get_by_role("img", name=f"How long {function} took").first
         plot.wait_for()
         bars = [int(re.search(r": ([\d,]+)$", text)[1].replace(",", ""))
@@ -173,7 +173,7 @@ class Tables(browser.ViewerTest):
             row = page.locator("table.data tbody tr").nth(index)
             count = int(row.locator("td").nth(3).inner_text())
             row.click()
-            page.wait_for_url(re.compile(f"select=node:{nodes[count]}(&|$)"))
+            page.wait_for_url(re.compile(f"select=node:0:{nodes[count]}(&|$)"))
             marked.filter(has_text=graph).wait_for()
             self.assertEqual(1, marked.count())
 
@@ -182,7 +182,7 @@ class Tables(browser.ViewerTest):
         (kernel,) = self.query(trace, "select rowid as row, name from device_operations where kind = 'kernel' limit 1")
         (call,) = self.query(trace, "select function from calls limit 1")
         marked = "table.data tr[aria-selected=true] td:nth-child(1)"
-        page = self.open(trace, f"#view=tables&select=row:device_operations:{kernel['row']}")
+        page = self.open(trace, f"#view=tables&select=row:0:device_operations:{kernel['row']}")
         page.wait_for_url(re.compile("table=device_operations.by_name"))
         page.locator(marked).wait_for()
         self.assertEqual([kernel["name"]], page.locator(marked).all_inner_texts())
@@ -190,7 +190,7 @@ class Tables(browser.ViewerTest):
         page.get_by_role("combobox", name="Search").fill(call["function"])
         page.get_by_role("option").first.wait_for()
         page.keyboard.press("Enter")
-        page.wait_for_url(re.compile("select=row:calls"))
+        page.wait_for_url(re.compile("select=row:0:calls"))
         page.keyboard.press("5")
         page.wait_for_url(re.compile("table=calls.by_name"))
         page.locator(marked).wait_for()
@@ -214,7 +214,7 @@ class Tables(browser.ViewerTest):
 
     def test_a_url_that_names_both_table_and_selection_is_obeyed(self):
         trace, _ = self.simulated(SEED)
-        page = self.open_table(trace, "calls.by_name&select=row:device_operations:0")
+        page = self.open_table(trace, "calls.by_name&select=row:0:device_operations:0")
         page.locator(".distribution h3").wait_for()
         self.assertIn("table=calls.by_name", self.fragment(page))
 
@@ -278,7 +278,7 @@ class Tables(browser.ViewerTest):
     def test_what_is_selected_is_in_sight_of_a_small_window(self):
         trace, names = self.long_names()
         (last,) = self.query(trace, f"select node from node_executions where node_name = '{names[30]}'")
-        page = self.open(trace, f"#view=tables&table=operations.by_node&select=node:{last['node']}", width=800,
+        page = self.open(trace, f"#view=tables&table=operations.by_node&select=node:0:{last['node']}", width=800,
                          height=700)
         page.locator(".distribution h3").wait_for()
         row = page.locator("table.data tr[aria-selected=true]")
@@ -329,7 +329,7 @@ class Steps(browser.ViewerTest):
         trace = self.pipeline()
         (step,) = self.query(trace, "select step, duration_ns from steps order by start_ns limit 1 offset 3")
         (row,) = self.query(trace, f"select rowid as row from node_executions where step = {step['step']} limit 1")
-        page = self.open(trace, f"#view=steps&select=row:node_executions:{row['row']}")
+        page = self.open(trace, f"#view=steps&select=row:0:node_executions:{row['row']}")
         page.get_by_text(f"Step {step['step']} took {duration(step['duration_ns'])}.").wait_for()
 
     def test_a_step_is_compared_with_the_median_one(self):

@@ -65,8 +65,8 @@ class Shell(browser.ViewerTest):
         # An answer to the first letters may come before.
         page.get_by_role("option").first.filter(has_text=name).wait_for()
         page.keyboard.press("Enter")
-        page.wait_for_url(re.compile(r"select=row:node_executions:\d+"))
-        row = int(re.search(r"select=row:node_executions:(\d+)", page.url)[1])
+        page.wait_for_url(re.compile(r"select=row:0:node_executions:\d+"))
+        row = int(re.search(r"select=row:0:node_executions:(\d+)", page.url)[1])
         found = self.query(trace, f"select node_name from node_executions where rowid = {row}")
         self.assertEqual([{"node_name": name}], found)
         page.keyboard.press("Escape")
@@ -111,7 +111,7 @@ class Shell(browser.ViewerTest):
         self.check_shown(page, "Overview")
 
     def test_a_selection_that_is_not_there_is_told(self):
-        page = self.open(self.pipeline(), "#select=row:node_executions:99999999")
+        page = self.open(self.pipeline(), "#select=row:0:node_executions:99999999")
         details = page.get_by_role("complementary", name="Details")
         details.get_by_role("alert").filter(has_text="99999999").wait_for()
         self.wait_for_problems(page, 1)

@@ -171,7 +171,7 @@ class Timeline(browser.ViewerTest):
         start, end = slice_["start"], slice_["start"] + slice_["duration_ns"]
         page = self.show(trace, **{"from": str(start - 100_000), "to": str(end + 100_000)})
         page.mouse.click(*self.place(page, f"/node_executions.{track}", 0, (start + end) / 2))
-        self.wait_for_state(page, select=f"row:node_executions:{slice_['rowid']}")
+        self.wait_for_state(page, select=f"row:0:node_executions:{slice_['rowid']}")
         details = page.get_by_role("complementary", name="Details")
         details.get_by_role("heading", name=slice_["node_name"], exact=True).wait_for()
         self.assertIn(f"{slice_['duration_ns']:,} ns", details.inner_text())
@@ -200,10 +200,10 @@ class Timeline(browser.ViewerTest):
         trace, _ = self.simulated(SEED)
         kernel = self.query(trace, "select d.rowid, d.call, c.function from device_operations d "
                                    "join calls c on c.rowid = d.call where d.kind = 'kernel' limit 1")[0]
-        page = self.show(trace, select=f"row:device_operations:{kernel['rowid']}")
+        page = self.show(trace, select=f"row:0:device_operations:{kernel['rowid']}")
         item = page.get_by_role("complementary").get_by_role("listitem").filter(has_text="launched by")
         item.get_by_role("button", name=kernel["function"]).click()
-        self.wait_for_state(page, select=f"row:calls:{kernel['call']}")
+        self.wait_for_state(page, select=f"row:0:calls:{kernel['call']}")
         page.locator(".details-title", has_text=kernel["function"]).wait_for()
         page.wait_for_function(IS_OVERLAID)
 
@@ -212,24 +212,24 @@ class Timeline(browser.ViewerTest):
         track = self.query(trace, "select rowid from tracks where name = 'source'")[0]["rowid"]
         order = [each["rowid"] for each in self.executions(trace, f"track = {track}")]
         middle = len(order) // 2
-        page = self.show(trace, select=f"row:node_executions:{order[middle]}")
+        page = self.show(trace, select=f"row:0:node_executions:{order[middle]}")
         page.locator(".details-title").wait_for()
         for key, step in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("ArrowLeft", 0), ("ArrowLeft", -1)):
             page.keyboard.press(key)
-            self.wait_for_state(page, select=f"row:node_executions:{order[middle + step]}")
+            self.wait_for_state(page, select=f"row:0:node_executions:{order[middle + step]}")
             page.wait_for_function(IS_RESOLVED)
         page.keyboard.press("ArrowDown")
-        page.wait_for_function("() => location.hash.includes('select=row:states:')")
+        page.wait_for_function("() => location.hash.includes('select=row:0:states:')")
 
     def test_same_name_before_and_after(self):
         trace = self.pipeline()
         rows = self.executions(trace)
         chosen = [each for each in rows if each["node"] == rows[len(rows) // 2]["node"]]
-        page = self.show(trace, select=f"row:node_executions:{chosen[10]['rowid']}")
+        page = self.show(trace, select=f"row:0:node_executions:{chosen[10]['rowid']}")
         for key, index in ((".", 11), (",", 10), (",", 9)):
             page.wait_for_function(IS_RESOLVED)
             page.keyboard.press(key)
-            self.wait_for_state(page, select=f"row:node_executions:{chosen[index]['rowid']}")
+            self.wait_for_state(page, select=f"row:0:node_executions:{chosen[index]['rowid']}")
 
     def test_a_selected_stretch_of_time_is_summed_up_exactly(self):
         trace, _ = self.simulated(SEED)
@@ -289,10 +289,10 @@ class Timeline(browser.ViewerTest):
         opened.wait_for()
         self.assertAlmostEqual(height / 6 * 10, opened.bounding_box()["height"], delta=4)
         table, row = page.evaluate("""async () => {
-            const {results} = await (await fetch("api/find?text=level%208&limit=1")).json();
+            const {results} = await (await fetch("traces/0/find?text=level%208&limit=1")).json();
             return [results[0].first.table, results[0].first.row];
         }""")
-        page = self.show(trace, select=f"row:{table}:{row}")
+        page = self.show(trace, select=f"row:0:{table}:{row}")
         opened = page.locator(f'[data-key="{key}"][aria-expanded="true"]')
         opened.wait_for()
         page.locator(".details-title", has_text="level 8").wait_for()
@@ -300,7 +300,7 @@ class Timeline(browser.ViewerTest):
     def test_what_is_selected_elsewhere_comes_into_sight(self):
         trace = self.pipeline()
         row = self.query(trace, "select rowid, track from cpu_runs where tid > 0 order by start_ns desc limit 1")[0]
-        page = self.show(trace, select=f"row:cpu_runs:{row['rowid']}")
+        page = self.show(trace, select=f"row:0:cpu_runs:{row['rowid']}")
         band = page.locator(f'[data-key$="/cpu_runs.{row["track"]}"]')
         band.wait_for()
         page.wait_for_url(lambda url: "open=cpus.0" in url)
@@ -318,7 +318,7 @@ class Timeline(browser.ViewerTest):
         page = self.show(trace, tracks="spectrum")
         band = page.locator(f'[data-key$="/node_executions.{track}"]')
         self.assertEqual(0, band.count())
-        page.goto(f"{page.url}&select=row:node_executions:{row}")
+        page.goto(f"{page.url}&select=row:0:node_executions:{row}")
         band.wait_for()
         page.wait_for_url(lambda url: "tracks=" not in url)
         self.assertEqual("", page.get_by_role("searchbox", name="Filter tracks").input_value())
@@ -327,10 +327,10 @@ class Timeline(browser.ViewerTest):
         trace = self.pipeline()
         rows = self.executions(trace)
         window = {"from": "400000000", "to": "400100000"}
-        page = self.show(trace, select=f"row:node_executions:{rows[0]['rowid']}", **window)
+        page = self.show(trace, select=f"row:0:node_executions:{rows[0]['rowid']}", **window)
         title = page.locator(".details-title")
         for row in (rows[0], rows[-1]):
-            page.goto(page.url.replace(self.state(page)["select"], f"row:node_executions:{row['rowid']}"))
+            page.goto(page.url.replace(self.state(page)["select"], f"row:0:node_executions:{row['rowid']}"))
             title.filter(has_text=row["node_name"]).wait_for()
             self.settle(page)
             self.assertEqual((400e6, 400.1e6), self.window(page))
@@ -390,7 +390,7 @@ class Timeline(browser.ViewerTest):
         self.assertIn("runtime level", page.locator(".timeline-missing").inner_text())
 
     def test_everything_that_can_be_used_has_a_name(self):
-        page = self.show(self.pipeline(), select="row:node_executions:5")
+        page = self.show(self.pipeline(), select="row:0:node_executions:5")
         page.locator(".details-title").wait_for()
         nameless = page.evaluate("""() => [...document.querySelectorAll("button, input, [tabindex], summary")]
             .filter((element) => !element.closest("[hidden]") && element.tabIndex >= 0 &&
@@ -399,7 +399,7 @@ class Timeline(browser.ViewerTest):
         self.assertEqual([], nameless)
 
     def test_the_details_can_be_resized_and_folded_with_keys(self):
-        page = self.show(self.pipeline(), select="row:node_executions:5")
+        page = self.show(self.pipeline(), select="row:0:node_executions:5")
         page.locator(".details-title").wait_for()
         panel = page.get_by_role("complementary", name="Details")
         before = panel.bounding_box()["width"]
@@ -420,11 +420,11 @@ class Timeline(browser.ViewerTest):
             refused.append(route.request.url)
             route.fulfill(status=500, content_type="application/json", body='{"error": "it cannot be told"}')
 
-        page.route("**/api/series?*", refuse)
+        page.route("**/traces/0/series?*", refuse)
         page.reload()
         page.get_by_text("it cannot be told").wait_for()
         self.settle(page)  # until the next attempt
-        page.unroute("**/api/series?*")
+        page.unroute("**/traces/0/series?*")
         page.get_by_text("it cannot be told").wait_for(state="hidden")
         self.settle(page)
         self.assertGreater(len(refused), 0)

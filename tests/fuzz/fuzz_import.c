@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fuzzes the import: an input is the file, plain or gzip. What opens must be a sound trace, from which the
- * model can be made. Seeds: tests/corpus/fuzz_import. The bytes are read through a real file, made once
- * under $TMPDIR.
+ * Fuzzes the import, from the choice of a format on: an input is the file, plain or gzip. What opens must be a
+ * sound trace, from which the model can be made; what does not is refused with a reason. Seeds:
+ * tests/corpus/fuzz_import. The bytes are read through a real file, made once under $TMPDIR.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/macros.h"
-#include "model/model.h"
+#include "load/load.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -64,8 +66,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct mr_model *model;
 
 	write_file(data, size);
-	if (mr_model_load(path, &model) < 0)
+	if (mr_model_load(path, &model) < 0) {
+		const char *reason = mr_error_text();
+
+		require(strncmp(reason, path, strlen(path)) == 0 &&
+			strlen(reason) > strlen(path) + 2);
 		return 0;
+	}
 	require(model->survey->event_count == count_events(model->trace));
 	require(model->survey->definitions.impossible == 0 && model->anomalies.undefined == 0);
 	require(model->anomalies.backwards == 0 && model->anomalies.unplaced == 0);

@@ -69,7 +69,7 @@ class Golden(unittest.TestCase):
         result = subprocess.run([MILLRACE, "info"], cwd=HERE / "expected", capture_output=True,
                                 text=True, timeout=60)
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(result.stderr, "millrace: no trace here: record one with: "
+        self.assertEqual(result.stderr, "millrace: no trace in this folder: record one with: "
                                         "millrace record -- PROGRAM\n")
 
     def test_not_a_trace(self):
@@ -81,7 +81,7 @@ class Golden(unittest.TestCase):
                 self.assertRegex(result.stderr.decode(), rf"^millrace: .*{path}.*\n$")
 
         self.assertIn(b"it has no ctf/metadata", run("info", "expected").stderr)
-        self.assertIn(b"it is not JSON", run("info", "test_golden.py").stderr)
+        self.assertIn(b"not a trace: it is neither a recording of millrace nor ", run("info", "test_golden.py").stderr)
 
     def damaged_copy(self):
         folder = tempfile.TemporaryDirectory(prefix="millrace-golden-")

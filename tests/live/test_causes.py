@@ -81,7 +81,7 @@ class Causes(KernelTest):
         text = run(MILLRACE, "report", self.path("trace.mill")).stdout
         self.assertRegex(text, rf"The largest causes:\n +of .*\n +idle time +{cause} ")
         said = " ".join(text.split("Why devices were idle")[1].split())
-        self.assertRegex(said, rf"^- wheel was idle [^:]+: [^;]*{words}", text)
+        self.assertRegex(said, rf"^- wheel was idle for [^:]+: [^;]*{words}", text)
 
     def test_sleep(self):
         self.check("sleep", r"thread \d+ 'live_causes'", r"thread \d+ 'live_causes' was asleep", bounds_of_blocked,
@@ -107,8 +107,8 @@ class Causes(KernelTest):
         cpu = str(max(os.sched_getaffinity(0)))
         with subprocess.Popen([program("causes"), "intrude", cpu]) as intruder:
             try:
-                self.check("preempted", r"'intruder' threads \(not traced\)",
-                           r"waited for a CPU that 'intruder' threads \(not traced\) had", bounds_of_intrusion,
+                self.check("preempted", r"'intruder' threads of other processes",
+                           r"waited for a CPU that 'intruder' threads of other processes had", bounds_of_intrusion,
                            "preempt", cpu, on_path_most="'intruder'")
             finally:
                 intruder.kill()

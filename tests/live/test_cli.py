@@ -8,6 +8,7 @@ import pathlib
 import pty
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -125,6 +126,55 @@ class Doctor(unittest.TestCase):
         self.assertEqual(found["babeltrace2"]["state"], "missing")
         self.assertIn("apt-get install babeltrace2", found["babeltrace2"]["remedy"])
         self.assertIn("python3 is not installed", found["torch"]["reason"])
+
+    def frameworks(self, **versions):
+        """What doctor says where Python finds just these packages, made up, of these versions ("": not known)."""
+        with tempfile.TemporaryDirectory() as folder:
+            packages, tools = pathlib.Path(folder, "packages"), pathlib.Path(folder, "tools")
+            for name, version in versions.items():
+                (packages / name).mkdir(parents=True)
+                (packages / name / "__init__.py").write_text("raise SystemExit('it must not be imported')")
+                if version:
+                    about = packages / f"{name}_cpu-{version}.dist-info"
+                    about.mkdir()
+                    (about / "METADATA").write_text(f"Name: {name}-cpu\nVersion: {version}\n")
+                    (about / "top_level.txt").write_text(f"{name}\n")
+            # Without -S Python would find what is installed here, too.
+            tools.mkdir()
+            (tools / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+            (tools / "python3").chmod(0o755)
+            found, _ = self.doctor(env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}",
+                                        "PYTHONPATH": str(packages)}, cwd=folder)
+            return {name: {**each, "reason": each["reason"].replace(str(packages), "PACKAGES")}
+                    for name, each in found.items()}
+
+    def test_frameworks_not_installed(self):
+        found = self.frameworks()
+        self.assertEqual(found["tensorflow"]["state"], "missing")
+        self.assertEqual(found["tensorflow"]["reason"], "not installed for python3")
+        self.assertIn("pip install", found["tensorflow"]["remedy"])
+        self.assertEqual(found["torch"]["reason"], "not installed; this version of millrace does not trace PyTorch")
+        self.assertIsNone(found["torch"]["remedy"])
+
+    def test_tensorflow_versions(self):
+        for version in ("2.15.0.post1", "2.21.0"):
+            found = self.frameworks(tensorflow=version)["tensorflow"]
+            self.assertEqual((found["state"], found["reason"], found["remedy"]),
+                             ("ok", f"version {version} in PACKAGES/tensorflow", None))
+        for version in ("2.9.3", "2.22.0", ""):
+            found = self.frameworks(tensorflow=version)["tensorflow"]
+            self.assertEqual(found["state"], "degraded")
+            self.assertIn(f"version {version or '?'} in PACKAGES/tensorflow is not tested", found["reason"])
+            self.assertIn("2.15 to 2.21", found["reason"])
+            self.assertIn("pip install", found["remedy"])
+
+    def test_framework_that_is_not_traced(self):
+        found = self.frameworks(torch="2.5.0", tensorflow="2.18.1")
+        self.assertEqual(found["tensorflow"]["state"], "ok")
+        self.assertEqual(found["torch"]["state"], "missing")
+        self.assertRegex(found["torch"]["reason"],
+                         "^version 2.5.0 in PACKAGES/torch, but this version of millrace does not trace PyTorch; .*profiler")
+        self.assertIn("millrace report FILE.json", found["torch"]["remedy"])
 
     def test_opencl(self):
         installed = os.path.exists("/etc/OpenCL/vendors/pocl.icd")

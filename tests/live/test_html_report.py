@@ -171,7 +171,7 @@ class HtmlReport(unittest.TestCase):
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
 
     def test_refusals(self):
-        self.assertIn("exclude each other", self.report("--html", "-", "--json", self.trace, status=2))
+        self.assertIn("cannot be combined", self.report("--html", "-", "--json", self.trace, status=2))
         self.assertIn("No such file or directory",
                       self.report("--html", self.folder / "no/report.html", self.trace, status=1))
         self.assertIn("cannot open", self.report("--html", "-", self.folder / "no.mill", status=1))

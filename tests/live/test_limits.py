@@ -91,7 +91,7 @@ class Newest(LiveTest):
     def check_newest(self, result, rounds):
         returned = time.time_ns()
         self.assertEqual((result.returncode, result.stdout), (0, f"{2 * rounds}\n"))
-        said = re.search(r"only the newest events are kept: the last ([\d.]+) s", result.stderr)
+        said = re.search(r"only the newest events were kept: the last ([\d.]+) s", result.stderr)
         self.assertTrue(said, result.stderr)
         steps = read_steps(result.trace)
         for instants, first, *_ in steps.values():

@@ -73,7 +73,7 @@ class Steps(LiveTest):
             with self.subTest(options[0]):
                 trace = self.check_the_rest(executable, options)
                 health = json.loads(run(MILLRACE, "info", "--json", trace).stdout)["findings"][0]["sentences"]
-                self.assertTrue(any(said["text"].startswith("Recorded was from ") for said in health), health)
+                self.assertTrue(any(said["text"].startswith("As requested, millrace recorded from ") for said in health), health)
 
     def is_in_time(self, trace):
         """Whether the recorder switched the kernel level on and off nearly when it had to: a busy machine may keep it

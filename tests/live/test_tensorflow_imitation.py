@@ -130,7 +130,7 @@ class Imitation(LiveTest):
                 (row,) = query(self.trace, "select done_ns, flags from node_executions")
                 self.assertEqual((row["done_ns"], row["flags"]), (None, "ASYNCHRONOUS"))
                 told = " ".join(run(MILLRACE, "report", self.trace).stdout.split())
-                self.assertIn("Of 1 of 1 asynchronous executions it is not known when they were done", told)
+                self.assertIn("It is not known when 1 of 1 asynchronous executions were done", told)
 
     def test_fork(self):
         self.check_all(self.play("fork"))

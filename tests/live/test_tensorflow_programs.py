@@ -60,7 +60,7 @@ class Programs(TracedTest):
         self.assertEqual([(graph, count) for graph, _, _, _, count in calls], [("eager", 11)])
         told = " ".join(run(MILLRACE, "report", trace).stdout.split())
         is_told = tuple(map(int, VERSION.split("."))) >= (2, 18)
-        self.assertEqual("Functions that XLA has compiled were executed" in told, is_told, told)
+        self.assertEqual("XLA compiled some functions" in told, is_told, told)
 
     def test_control_flow(self):
         names = " ".join(node for _, node, _, _, _ in self.executions(self.trace("control_flow")))

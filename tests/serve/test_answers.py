@@ -24,7 +24,7 @@ class Trace:
         self.first_ns = int(self.ask("trace")["first_ns"])
 
     def ask(self, name, **parameters):
-        answer = self.server.ask(f"api/{name}?{urllib.parse.urlencode(parameters)}")
+        answer = self.server.ask(f"traces/0/{name}?{urllib.parse.urlencode(parameters)}")
         if answer.status != 200:
             raise AssertionError(f"{name} {parameters}: {answer.status} {answer.body}")
         return json.loads(answer.body)

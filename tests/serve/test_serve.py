@@ -25,10 +25,11 @@ SAFETY = {
 
 
 def code_of(module):
-    """What a module is in a script that holds several: what follows its imports, without comments and `export`."""
+    """What a module is in a script that holds several: what follows its imports, without comments, tabs before a line
+    and `export`."""
     without_comments = re.sub(r"^\s*/\*(?:(?!\*/).)*\*/\n", "", module, flags=re.M | re.S)
     behind_imports = re.split(r"^import\b[^;]*;\n", without_comments, flags=re.M)[-1]
-    return re.sub(r"^export ", "", behind_imports, flags=re.M)
+    return re.sub(r"^(?:export |\t+)", "", behind_imports, flags=re.M)
 
 
 class Access(ServerTest):
@@ -39,11 +40,11 @@ class Access(ServerTest):
         token = server.token
         changed = [token[:i] + ("0" if token[i] != "0" else "1") + token[i + 1:] for i in (0, 15, 31)]
         for wrong in ["", *changed, token[:-1], token + "0", token.upper() + "x", "0" * 32, "%" + token, "a" * 4000]:
-            for path in ["", "index.html", "api/progress", "api/trace"]:
+            for path in ["", "index.html", "traces/0/progress", "traces/0/trace"]:
                 answer = server.ask(target=f"/{wrong}/{path}")
                 self.assertEqual(403, answer.status, wrong)
                 self.assertIn(b"open the one that `millrace view` has printed", answer.body)
-        for target in ["/", "/favicon.ico", "/index.html", "/api/progress", f"//{token}/", f"/x/{token}/"]:
+        for target in ["/", "/favicon.ico", "/index.html", "/traces/0/progress", f"//{token}/", f"/x/{token}/"]:
             self.assertEqual(403, server.ask(target=target).status, target)
 
     def test_tokens_differ(self):
@@ -58,7 +59,7 @@ class Access(ServerTest):
         for host in ["evil.example", f"evil.example:{port}", "127.0.0.1", "localhost", f"127.0.0.1:{port + 1}",
                      f"127.0.0.1:{port}.evil.example", f"127.0.0.1.evil.example:{port}", f"[::1]:{port}", "",
                      f"0.0.0.0:{port}", f"127.0.0.2:{port}", "x" * 1000]:
-            for path in ["", "api/progress"]:
+            for path in ["", "traces/0/progress"]:
                 self.assertEqual(421, server.ask(path, Host=host).status, host)
         for host in [f"127.0.0.1:{port}", f"localhost:{port}", f"LOCALHOST:{port}"]:
             self.assertEqual(200, server.ask(Host=host).status, host)
@@ -75,9 +76,9 @@ class Access(ServerTest):
     def test_other_sites_may_not_ask(self):
         server = self.serve()
         for site in ["cross-site", "same-site", "surprise"]:
-            self.assertEqual(403, server.ask("api/progress", Sec_Fetch_Site=site).status)
+            self.assertEqual(403, server.ask("traces/0/progress", Sec_Fetch_Site=site).status)
         for site in ["same-origin", "none"]:
-            self.assertEqual(200, server.ask("api/progress", Sec_Fetch_Site=site).status)
+            self.assertEqual(200, server.ask("traces/0/progress", Sec_Fetch_Site=site).status)
 
     def test_nothing_outside_is_reached(self):
         server = self.serve()
@@ -88,7 +89,8 @@ class Access(ServerTest):
                      "%2e%2e/" * 12 + "etc/passwd", "%252e%252e%252fetc/passwd", "..\\..\\etc\\passwd",
                      "....//....//etc/passwd", "/etc/passwd", "//etc/passwd", str(secret), f"file://{secret}",
                      ".", "./index.html", "x/../index.html", "index.html/", "INDEX.HTML", "manifest.json",
-                     "ctf/metadata", "api", "api/", "api/../index.html", "api/trace/x", "index.html%00.js"]:
+                     "ctf/metadata", "traces", "traces/", "traces/0", "traces/0/", "traces/0/../index.html",
+                     "traces/0/trace/x", "traces/1/trace", "traces/00/trace", "traces/-1/trace", "traces//trace", "index.html%00.js"]:
             answer = server.ask(path)
             self.assertIn(answer.status, (400, 404), path)
             self.assertNotIn(b"root:", answer.body)
@@ -146,7 +148,7 @@ class Answers(ServerTest):
     def test_progress(self):
         server = self.serve()
         self.wait_until_loaded(server)
-        answer = server.ask("api/progress")
+        answer = server.ask("traces/0/progress")
         self.assertEqual("application/json", answer.headers["Content-Type"])
         self.assertEqual("no-store", answer.headers["Cache-Control"])
         self.assertRegex(answer.headers["Server-Timing"], r"^answer;dur=\d+\.\d{3}$")
@@ -158,12 +160,12 @@ class Answers(ServerTest):
     def test_what_is_asked_wrongly_is_answered_as_json(self):
         server = self.serve()
         self.wait_until_loaded(server)
-        for path, status in [("api/nothing", 404),
-                             ("api/slices", 400),
-                             ("api/slices?bands=x&from=0&to=1&pixels=1", 400),
-                             ("api/slices?bands=0&from=0&to=1&pixels=0", 400),
-                             ("api/row?table=nothing&row=0", 400),
-                             ("api/row?table=calls&row=99999999", 404)]:
+        for path, status in [("traces/0/nothing", 404),
+                             ("traces/0/slices", 400),
+                             ("traces/0/slices?bands=x&from=0&to=1&pixels=1", 400),
+                             ("traces/0/slices?bands=0&from=0&to=1&pixels=0", 400),
+                             ("traces/0/row?table=nothing&row=0", 400),
+                             ("traces/0/row?table=calls&row=99999999", 404)]:
             answer = server.ask(path)
             self.assertEqual(status, answer.status, path)
             self.assertEqual("application/json", answer.headers["Content-Type"])
@@ -173,7 +175,7 @@ class Answers(ServerTest):
     def test_head_is_get_without_the_body(self):
         server = self.serve()
         self.wait_until_loaded(server)
-        for path in ["", "index.html", "api/progress", "api/nothing", "nothing"]:
+        for path in ["", "index.html", "traces/0/progress", "traces/0/nothing", "nothing"]:
             got, headed = server.ask(path), server.ask(path, "HEAD")
             self.assertEqual((got.status, b""), (headed.status, headed.body))
             for name in ["Content-Length", "Content-Type", "ETag", "Cache-Control"]:
@@ -182,7 +184,7 @@ class Answers(ServerTest):
     def test_other_methods(self):
         server = self.serve()
         for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "X" * 100]:
-            for path in ["", "api/progress"]:
+            for path in ["", "traces/0/progress"]:
                 answer = server.ask(path, method)
                 self.assertEqual((405, "GET, HEAD"), (answer.status, answer.headers["Allow"]), method)
         body = b"x" * 10000
@@ -210,7 +212,7 @@ class Malformed(ServerTest):
                 (f"GET {root} HTTP/9.9\r\n{host}\r\n".encode(), (None, 200, 400, 505)),
                 (f"GET {root}%zz HTTP/1.1\r\n{host}\r\n".encode(), (400,)),
                 (f"GET {root}%00 HTTP/1.1\r\n{host}\r\n".encode(), (400,)),
-                (f"GET {root}api/progress?a=1&a=2 HTTP/1.1\r\n{host}\r\n".encode(), (400,)),
+                (f"GET {root}traces/0/progress?a=1&a=2 HTTP/1.1\r\n{host}\r\n".encode(), (400,)),
                 (f"GET http://127.0.0.1:{server.port}{root} HTTP/1.1\r\n{host}\r\n".encode(), (400,)),
                 (f"GET * HTTP/1.1\r\n{host}\r\n".encode(), (400,)),
                 (f"GET {root} HTTP/1.1\r\n\r\n".encode(), (400, 421)),
@@ -218,7 +220,7 @@ class Malformed(ServerTest):
                 (f"GET {root} HTTP/1.1\r\n{host}Content-Length: -1\r\n\r\n".encode(), (400, 413)),
                 (f"GET {root} HTTP/1.1\r\n{host}Content-Length: 99999999999999999999\r\n\r\n".encode(), (400, 413))]:
             self.assertIn(server.status_of(data), statuses, data)
-        self.assertEqual(200, server.ask("api/progress").status)
+        self.assertEqual(200, server.ask("traces/0/progress").status)
 
     def test_oversized_requests(self):
         server = self.serve()
@@ -230,20 +232,20 @@ class Malformed(ServerTest):
         many = {f"X-{i}": "a" * 20 for i in range(10_000)}
         self.assertIn(server.status_of(server.request(**many)), (None, 400, 413, 431))
         parameters = "&".join(f"p{i}=1" for i in range(17))
-        self.assertEqual(400, server.ask("api/progress?" + parameters).status)
-        self.assertEqual(200, server.ask("api/progress").status)
+        self.assertEqual(400, server.ask("traces/0/progress?" + parameters).status)
+        self.assertEqual(200, server.ask("traces/0/progress").status)
 
     def test_one_connection_carries_many_requests(self):
         """Sent at once, answered one after the other."""
         server = self.serve()
-        paths = ["api/progress", "nothing", "api/nothing", "api/progress"] * 25
+        paths = ["traces/0/progress", "nothing", "traces/0/nothing", "traces/0/progress"] * 25
         with server.connect() as connection:
             connection.sendall(b"".join(map(server.request, paths)))
             connection.shutdown(socket.SHUT_WR)
             stream = connection.makefile("rb")
             for path in paths:
                 status = int(stream.readline().split()[1])
-                self.assertEqual({"api/progress": 200}.get(path, 404), status)
+                self.assertEqual({"traces/0/progress": 200}.get(path, 404), status)
                 length = 0
                 while (line := stream.readline().strip()):
                     name, value = line.split(b": ", 1)

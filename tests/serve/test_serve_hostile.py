@@ -54,9 +54,9 @@ class Questions:
 
     def __init__(self, server, seed):
         self.chance = random.Random(seed)
-        self.trace = json.loads(server.ask("api/trace").body)
+        self.trace = json.loads(server.ask("traces/0/trace").body)
         self.labels = [row["label"] for table in TABLES
-                       for row in json.loads(server.ask(f"api/groups?table={table}").body).get("rows", [])]
+                       for row in json.loads(server.ask(f"traces/0/groups?table={table}").body).get("rows", [])]
 
     def sensible(self, name):
         chance, span = self.chance, self.trace["span_ns"]
@@ -84,7 +84,7 @@ class Questions:
         names |= {name for name in WANTED.get(endpoint, []) if chance.random() < 0.95}
         values = {name: self.sensible(name) if chance.random() < 0.93 else
                   chance.choice(NUMBERS + TEXTS + TABLES + LISTS) for name in sorted(names)}
-        return f"api/{endpoint}?{urllib.parse.urlencode(values)}"
+        return f"traces/0/{endpoint}?{urllib.parse.urlencode(values)}"
 
 
 class Hostile(ServerTest):
@@ -125,7 +125,7 @@ class Hostile(ServerTest):
             server = self.serve(str(path))
             self.wait_until_loaded(server)
             for endpoint in ENDPOINTS:
-                self.check(server, f"api/{endpoint}")
+                self.check(server, f"traces/0/{endpoint}")
             self.ask_much(server, 10 + number, 200)
 
 

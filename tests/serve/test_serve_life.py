@@ -58,7 +58,7 @@ class Clients(ServerTest):
             with contextlib.closing(connection):
                 together.wait(viewer.PATIENCE_S)
                 stream = connection.makefile("rb")
-                for path in ["", "api/progress", f"nothing{number}", "api/nothing", ""]:
+                for path in ["", "traces/0/progress", f"nothing{number}", "traces/0/nothing", ""]:
                     connection.sendall(server.request(path))
                     yield path, self.read_response(stream)
 
@@ -68,7 +68,7 @@ class Clients(ServerTest):
                 for path, (status, body) in answers:
                     if path == "":
                         self.assertEqual((200, page), (status, body))
-                    elif path == "api/progress":
+                    elif path == "traces/0/progress":
                         self.assertEqual((200, "ready"), (status, json.loads(body)["state"]))
                     else:
                         self.assertEqual(404, status)
@@ -89,11 +89,11 @@ class Clients(ServerTest):
             for _ in range(600):
                 stack.enter_context(server.connect())
             with self.assertRaises((ConnectionError, http.client.HTTPException)):
-                server.ask("api/progress")
+                server.ask("traces/0/progress")
 
         def is_served():
             with contextlib.suppress(ConnectionError, http.client.HTTPException):
-                return server.ask("api/progress").status == 200
+                return server.ask("traces/0/progress").status == 200
             return False
 
         self.assertTrue(support.wait_until(is_served, viewer.PATIENCE_S))
@@ -144,7 +144,7 @@ class Clients(ServerTest):
             with server.connect() as connection:
                 stream = connection.makefile("rb")
                 for i in range(count):
-                    connection.sendall(server.request("api/progress?" + "x" * (i % 1000)))
+                    connection.sendall(server.request("traces/0/progress?" + "x" * (i % 1000)))
                     self.read_response(stream)
 
         ask(500)
@@ -226,9 +226,9 @@ class Traces(ServerTest):
         trace = self.simulate()
         server = self.serve(trace)
         self.wait_until_loaded(server)
-        before = server.ask("api/trace")
+        before = server.ask("traces/0/trace")
         shutil.rmtree(trace)
-        after = server.ask("api/trace")
+        after = server.ask("traces/0/trace")
         self.assertEqual((before.status, before.body), (after.status, after.body))
 
     def test_cut_while_viewed(self):
@@ -240,20 +240,20 @@ class Traces(ServerTest):
             if file.is_file():
                 os.truncate(file, 0)
         with contextlib.suppress(ConnectionError, OSError):
-            server.ask("api/trace")
+            server.ask("traces/0/trace")
         status, _, err, _ = server.end()
-        told = (1, "millrace: a file of the trace became shorter while it was read\n")
+        told = (1, "millrace: a file of the trace was truncated while millrace was reading it\n")
         self.assertIn((status, err), [(0, ""), told])
 
     def test_asked_while_it_loads(self):
         path = self.path("long.json.gz")
         long_trace(path)
         server = self.serve(path)
-        answers = [(server.ask("api/progress"), server.ask("api/trace"))]
+        answers = [(server.ask("traces/0/progress"), server.ask("traces/0/trace"))]
         self.assertEqual(200, server.ask("").status)
         while json.loads(answers[-1][0].body)["state"] == "loading":
             time.sleep(0.05)
-            answers.append((server.ask("api/progress"), server.ask("api/trace")))
+            answers.append((server.ask("traces/0/progress"), server.ask("traces/0/trace")))
         states = [json.loads(progress.body) for progress, _ in answers]
         self.assertEqual("loading", states[0]["state"])
         self.assertEqual("ready", states[-1]["state"])
@@ -272,7 +272,7 @@ class Traces(ServerTest):
 
         def end_early():
             server = self.serve(self.path("long.json.gz"))
-            self.assertIn(b'"loading"', server.ask("api/progress").body)
+            self.assertIn(b'"loading"', server.ask("traces/0/progress").body)
             status, _, err, _ = server.end()
             self.assertEqual((0, ""), (status, err))
 
@@ -290,11 +290,11 @@ class Traces(ServerTest):
         """The page shows it, stderr tells it, the exit status too."""
         late_failure(self.path("late.json.gz"))
         server = Server(self.path("late.json.gz"))
-        self.assertTrue(support.wait_until(lambda: b'"failed"' in server.ask("api/progress").body, LOADING_S))
+        self.assertTrue(support.wait_until(lambda: b'"failed"' in server.ask("traces/0/progress").body, LOADING_S))
         cause = f"{self.path('late.json.gz')}: not a trace: it has no list of traceEvents"
-        self.assertEqual(cause, json.loads(server.ask("api/progress").body)["error"])
+        self.assertEqual(cause, json.loads(server.ask("traces/0/progress").body)["error"])
         self.assertEqual(200, server.ask("").status)
-        answer = server.ask("api/trace")
+        answer = server.ask("traces/0/trace")
         self.assertEqual((503, {"error": "the trace cannot be loaded: " + cause}),
                          (answer.status, json.loads(answer.body)))
         status, out, err, _ = server.end()
@@ -345,7 +345,7 @@ class Terminal(ServerTest):
                                             WAYLAND_DISPLAY=None)
         self.assertEqual(0, status)
         self.assertTrue(self.is_hinted(text), text)
-        self.assertIn("millrace: no browser was opened: there is no display here\r\n", text)
+        self.assertIn("millrace: no browser was opened: there is no display\r\n", text)
 
     def test_the_browser_is_opened_and_left_alone(self):
         opened = self.path("opened")

@@ -53,7 +53,7 @@ class Server:
                                headers={name.replace("_", "-"): value for name, value in headers.items()})
             return Response(connection.getresponse())
 
-    def request(self, path="api/progress", **headers):
+    def request(self, path="traces/0/progress", **headers):
         """A request as bytes."""
         headers = {"Host": f"127.0.0.1:{self.port}", **headers}
         lines = [f"GET {self.root}{path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
@@ -105,4 +105,4 @@ class ServerTest(support.LiveTest):
                 self.assertEqual((0, "", ""), (status, out, err))
 
     def wait_until_loaded(self, server):
-        self.assertTrue(support.wait_until(lambda: b'"ready"' in server.ask("api/progress").body, PATIENCE_S))
+        self.assertTrue(support.wait_until(lambda: b'"ready"' in server.ask("traces/0/progress").body, PATIENCE_S))

@@ -20,16 +20,18 @@ BELOW = {
     "kernel": ["record"],
     "launch": ["hook", "kernel"],
     "trace": ["schema"],
-    "import": ["trace"],
-    "clock": ["import"],
+    "clock": ["trace"],
     "model": ["clock"],
+    "import": ["trace"],
+    "load": ["model", "import"],
     "analysis": ["model"],
     "report": ["analysis"],
     "export": ["analysis"],
-    "layout": ["base"],
-    "serve": ["query", "layout"],
     "query": ["report"],
-    "cmd": ["query", "report", "export", "serve", "launch"],
+    "timeline": ["query"],
+    "graph": ["analysis"],
+    "serve": ["load", "timeline", "graph"],
+    "cmd": ["load", "query", "report", "export", "serve", "launch"],
 }
 # These run inside traced programs: of base, only what has no code of its own.
 IN_PROCESS = {"record", "hook"}

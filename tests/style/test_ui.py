@@ -61,13 +61,13 @@ class Page(unittest.TestCase):
 class Bundle(unittest.TestCase):
     """Of what it does not understand, or would get wrong, it makes nothing."""
 
-    def bundle(self, **changed):
-        """Runs it on ui/ with some files changed; its error."""
+    def bundle(self, changed=None):
+        """Runs it on ui/ with some files of ui/shared changed; its error."""
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder, "ui")
             shutil.copytree(UI, copy)
-            for name, text in changed.items():
-                (copy / f"{name}.js").write_text(text)
+            for name, text in (changed or {}).items():
+                (copy / "shared" / name).write_text(text)
             done = subprocess.run([sys.executable, "-B", UI.parent / "src/report/bundle.py", copy, pathlib.Path(folder, "d"),
                                    pathlib.Path(folder, "out.c")], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode == 0, pathlib.Path(folder, "out.c").exists())
@@ -77,23 +77,26 @@ class Bundle(unittest.TestCase):
         self.assertEqual("", self.bundle())
 
     def test_what_is_not_exported(self):
-        self.assertIn("dom.js does not export nothing", self.bundle(keys='import {nothing} from "./dom.js";\n'))
+        self.assertIn("dom.js does not export nothing", self.bundle({"keys.js": 'import {nothing} from "./dom.js";\n'}))
 
     def test_modules_that_need_each_other(self):
-        self.assertIn("needs itself", self.bundle(dom='import {a} from "./format.js";\n',
-                                                  format='import {b} from "./dom.js";\n'))
+        self.assertIn("needs itself", self.bundle({"dom.js": 'import {a} from "./format.js";\n',
+                                                   "format.js": 'import {b} from "./dom.js";\n'}))
 
     def test_other_kinds_of_imports_and_exports(self):
         for line in ('import "./dom.js";', 'import all from "./dom.js";', "export default 1;", "export {x};",
                      "export let x = 1;", 'export * from "./dom.js";'):
-            self.assertIn(f"not understood: {line}", self.bundle(dom=line + "\n"), line)
+            self.assertIn(f"not understood: {line}", self.bundle({"dom.js": line + "\n"}), line)
 
     def test_what_would_end_the_script(self):
         for text in ("</script", "</SCRIPT>", "<!--"):
-            self.assertIn("not understood", self.bundle(dom=f'const text = "{text}";\n'), text)
+            self.assertIn("not understood", self.bundle({"dom.js": f'const text = "{text}";\n'}), text)
+
+    def test_a_text_of_several_lines(self):
+        self.assertIn("not understood: const text = `one", self.bundle({"dom.js": "const text = `one\n\ttwo`;\n"}))
 
     def test_a_file_that_nothing_needs(self):
-        self.assertIn("is part of no file", self.bundle(forgotten="const x = 1;\n"))
+        self.assertIn("is part of no file", self.bundle({"forgotten.js": "const x = 1;\n"}))
 
 
 if __name__ == "__main__":

@@ -19,9 +19,10 @@ char *ask(struct mr_view *view, const char *target, size_t *ret_bytes, int *ret_
 	char whole[8192], name[32], *body = NULL;
 	size_t bytes;
 
-	must(snprintf(whole, sizeof whole, "/token/api/%s", target) < (int)sizeof whole);
+	must(snprintf(whole, sizeof whole, "/token/traces/0/%s", target) < (int)sizeof whole);
 	must(mr_request_parse(whole, &request) == 0);
-	must(snprintf(name, sizeof name, "%s", request.path + strlen("api/")) < (int)sizeof name);
+	must(snprintf(name, sizeof name, "%s", request.path + strlen("traces/0/")) <
+	     (int)sizeof name);
 	must((answer.body = open_memstream(&body, &bytes)) != NULL);
 	*ret_result = mr_endpoint_find(name)(view, &request, &answer);
 	must(fclose(answer.body) == 0);

@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-#include "serve/view.h"
+#include "timeline/view.h"
 
 json_t *ask_json(struct mr_view *view, const char *format, ...) mr_printf_format(2, 3);
 

@@ -6,7 +6,7 @@
 #ifndef MR_TESTS_UNIT_FINDING_LOOKUP_H
 #define MR_TESTS_UNIT_FINDING_LOOKUP_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 
 const char *findings_text(const struct mr_finding_table *table, uint32_t row, const char *key);
 int64_t findings_number(const struct mr_finding_table *table, uint32_t row, const char *key);

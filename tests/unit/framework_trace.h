@@ -13,7 +13,7 @@
 #ifndef MR_TESTS_UNIT_FRAMEWORK_TRACE_H
 #define MR_TESTS_UNIT_FRAMEWORK_TRACE_H
 
-#include "model/model.h"
+#include "load/load.h"
 #include "schema/packet.h"
 #include "trace_writer.h"
 

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/kernel.h"
-#include "model/loader.h"
+#include "load/infer_steps.h"
+#include "load/operations.h"
+#include "model/kernel_link.h"
 
 static struct mr_model *model;
 
@@ -75,7 +76,9 @@ struct mr_model *hand_model_start(void)
 		uint32_t index;
 
 		add_track(MR_TRACK_CPU, i, "cpu");
-		must(mr_strings_intern(&model->survey->cpu_keys, &i, sizeof i, &index));
+		must(mr_strings_intern(&model->survey->cpu_keys,
+				       &(const struct mr_host_key){MR_OWN_HOST, i},
+				       sizeof(struct mr_host_key), &index));
 	}
 	model->survey->first_queue_track = THREADS;
 	model->survey->first_cpu_track = FIRST_CPU_TRACK;
@@ -280,4 +283,6 @@ void hand_model_load(void)
 	must(mr_model_nest(model));
 	must(mr_kernel_level_link(model));
 	link_operations();
+	must(mr_steps_infer(model));
+	must(mr_operations_link(model));
 }

@@ -6,7 +6,7 @@
 #define MR_TESTS_UNIT_HAND_VIEW_H
 
 #include "hand_model.h"
-#include "serve/view.h"
+#include "timeline/view.h"
 
 extern struct mr_model *hand_made; /* of the test that runs */
 extern struct mr_view *hand_view;

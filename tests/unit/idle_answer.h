@@ -11,7 +11,7 @@
 #ifndef MR_TESTS_UNIT_IDLE_ANSWER_H
 #define MR_TESTS_UNIT_IDLE_ANSWER_H
 
-#include "analysis/idle.h"
+#include "analysis/cause/idle.h"
 #include "hand_model.h"
 
 /* That of the test that runs. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "load/load.h"
 #include "schema/packet.h"
 #include "trace_writer.h"
 

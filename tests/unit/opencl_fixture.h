@@ -102,6 +102,7 @@ static int set_up(void **state)
 	cl_uint entries;
 	test_arena_attach(512);
 	mr_opencl = NULL;
+	atomic_store(&mr_last_correlation, 0);
 	refuses_profiling = completes_at_once = false;
 	timer_ahead_ns = *state ? *(uint64_t *)*state : 0;
 	atomic_store(&event_count, 0);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/critical_path.h"
+#include "analysis/cause/critical_path.h"
 
 struct mr_model *path_model;
 static uint32_t device, queues[2], launch_name, sync_name;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "load/load.h"
 #include "schema/packet.h"
 #include "trace_writer.h"
 

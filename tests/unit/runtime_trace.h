@@ -15,7 +15,7 @@
 #ifndef MR_TESTS_UNIT_RUNTIME_TRACE_H
 #define MR_TESTS_UNIT_RUNTIME_TRACE_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "model/model.h"
 
 enum {

@@ -15,6 +15,7 @@ const char small_trace_manifest[] =
 	"  \"millrace\": \"0.1.0\",\n"
 	"  \"command\": [\"./train\", \"--name\", \"two words\"],\n"
 	"  \"host\": \"mill\",\n"
+	"  \"boot_id\": \"1159a3f1\",\n"
 	"  \"started_realtime_ns\": 1700000002000000456,\n"
 	"  \"ended_realtime_ns\": 1700000004000000456,\n"
 	"  \"state\": \"complete\",\n"

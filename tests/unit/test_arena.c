@@ -233,6 +233,29 @@ static void test_growth(void **state)
 	mr_arena_file_close(&file, true);
 }
 
+/* The program starts with few slots, and soon has the usual number. */
+static void test_completion(void **state)
+{
+	(void)state;
+	struct mr_arena_file file;
+	assert_int_equal(mr_arena_file_create("/tmp", 160 << 20, &file), 0);
+	uint32_t first = file.slot_count, before = 0;
+	assert_true(first * MR_ARENA_SLOT_BYTES <= 16 << 20);
+	for (int calls = 0; file.slot_count > before && calls < 100; calls++) {
+		before = file.slot_count;
+		mr_arena_file_complete(&file);
+		assert_int_equal(file.arena->slot_count, file.slot_count);
+	}
+	assert_int_equal(file.slot_count, 1024);
+	mr_arena_file_close(&file, true);
+	/* Not more than fit. */
+	assert_int_equal(mr_arena_file_create("/tmp", 9 << 20, &file), 0);
+	mr_arena_file_complete(&file);
+	mr_arena_file_complete(&file);
+	assert_int_equal(file.slot_count, file.slot_capacity);
+	mr_arena_file_close(&file, true);
+}
+
 /* It has a name from when it is published until it is removed, and can be opened by it. */
 static void test_publication(void **state)
 {
@@ -258,7 +281,8 @@ int main(void)
 		cmocka_unit_test(test_reserved_slots), cmocka_unit_test(test_slot_word),
 		cmocka_unit_test(test_threads),        cmocka_unit_test(test_claim_while_killed),
 		cmocka_unit_test(test_process_table),  cmocka_unit_test(test_validity),
-		cmocka_unit_test(test_growth),         cmocka_unit_test(test_publication),
+		cmocka_unit_test(test_growth),         cmocka_unit_test(test_completion),
+		cmocka_unit_test(test_publication),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

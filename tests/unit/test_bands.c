@@ -14,6 +14,7 @@
 #include "ask.h"
 #include "hand_model.h"
 #include "kernel_trace.h"
+#include "load/load.h"
 
 enum {
 	SPAN_NS = 20000,

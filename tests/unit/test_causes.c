@@ -10,11 +10,12 @@
 #include <cmocka.h>
 
 #include "../simulator/simulator.h"
-#include "analysis/critical_path.h"
+#include "analysis/cause/critical_path.h"
+#include "analysis/cause/idle.h"
+#include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "analysis/idle.h"
-#include "analysis/waiting.h"
 #include "base/error.h"
+#include "load/load.h"
 #include "trace_writer.h"
 
 enum {
@@ -37,6 +38,8 @@ static size_t print_link(const struct mr_model *model, const struct mr_link *lin
 	const char *kind = mr_cause_name(link->kind);
 
 	switch ((enum mr_culprit_kind)link->culprit) {
+	case MR_CULPRIT_THREADS: /* in chains everything is itself */
+	case MR_CULPRIT_FOLDER:
 	case MR_CULPRIT_UNNAMED: /* all operations have names */
 	case MR_CULPRIT_NONE:
 		return (size_t)snprintf(text, size, "%s", kind);

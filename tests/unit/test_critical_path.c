@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
-#include "analysis/critical_path.h"
+#include "analysis/cause/critical_path.h"
 #include "path_trace.h"
 
 /* ---- device and thread -------------------------------------------------------------------------- */
@@ -393,9 +393,10 @@ static void test_tables(void **state)
 		assert_int_equal(evidence->pid == 0, i == 0);
 	}
 	assert_string_equal(finding->evidence.items[0].what, "untraced");
-	assert_string_equal(finding->sentences.items[2].text,
-			    "Nothing that was traced lasted until the end: the last 89.4 ms are "
-			    "untraced.");
+	assert_string_equal(
+		finding->sentences.items[2].text,
+		"Nothing that was recorded lasted until the end: what happened in the last "
+		"89.4 ms is not known.");
 	mr_findings_free(&findings);
 	path_unload();
 }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
-#include "analysis/critical_path.h"
+#include "analysis/cause/critical_path.h"
 #include "path_trace.h"
 #include "trace_writer.h"
 

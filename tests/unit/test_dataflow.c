@@ -24,6 +24,7 @@
 
 #include "base/macros.h"
 #include "framework_trace.h"
+#include "load/load.h"
 
 #define CPU "/job:localhost/replica:0/task:0/device:CPU:0"
 #define XPU "/job:localhost/replica:0/task:0/device:XPU:0"

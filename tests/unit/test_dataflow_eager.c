@@ -20,6 +20,7 @@
 
 #include "base/macros.h"
 #include "framework_trace.h"
+#include "load/load.h"
 
 enum {
 	MATMUL = 1,

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "hand_model.h"
-#include "model/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 
 #define LOCAL  "/job:localhost/replica:0/task:0/device:CPU:0"
 #define WORKER "/job:worker/replica:0/task:1/device:CPU:0"
@@ -23,19 +23,21 @@ enum {
 
 static struct mr_model *model;
 static struct mr_loader loader;
+static struct mr_tensorflow tensorflow;
 
 static int start(void **state)
 {
 	(void)state;
 	model = hand_model_start();
 	loader = (struct mr_loader){.model = model};
+	tensorflow = (struct mr_tensorflow){.loader = &loader, .model = model};
 	return mr_vec_push(&model->survey->processes, ((struct mr_process){.pid = 8}));
 }
 
 static int finish(void **state)
 {
 	(void)state;
-	mr_dataflow_free(&loader.dataflow);
+	mr_tensorflow_clear(&tensorflow);
 	mr_model_free(model);
 	return 0;
 }
@@ -59,14 +61,14 @@ static void see(uint32_t process, const char *name, const char *type, const char
 		 "ExecutorState::Process\nnode_name=%s\nop=%s\ndevice=%s\ninputs=%s\n", name, type,
 		 device, inputs);
 	const struct mr_activity_seen seen = {process, text(line), 7};
-	assert_int_equal(mr_vec_push(&loader.dataflow.seen, seen), 0);
+	assert_int_equal(mr_vec_push(&tensorflow.seen, seen), 0);
 }
 
 static void add_edges(void)
 {
 	const struct mr_runs runs = {0};
 
-	assert_int_equal(mr_dataflow_add_edges(&loader, &runs), 0);
+	assert_int_equal(mr_tensorflow_add_edges(&tensorflow, &runs), 0);
 }
 
 static const struct mr_node *node_of(uint32_t process, const char *name)
@@ -127,8 +129,8 @@ static void test_tasks_of_operations_by_themselves(void **state)
 	uint32_t device;
 
 	(void)state;
-	assert_int_equal(mr_dataflow_find_device(&loader, 0, text(LOCAL), &device), 0);
-	assert_int_equal(mr_dataflow_find_device(&loader, 1, text(LOCAL), &device), 0);
+	assert_int_equal(mr_tensorflow_find_device(&tensorflow, 0, text(LOCAL), &device), 0);
+	assert_int_equal(mr_tensorflow_find_device(&tensorflow, 1, text(LOCAL), &device), 0);
 	see(0, "folded", "Mul", SHORT, "");
 	see(1, "folded", "Mul", SHORT, "");
 	see(1, "b", "Mul", WORKER, "");
@@ -196,12 +198,10 @@ static void add_eager(uint32_t thread, int64_t begin_ns, int64_t end_ns, const c
 
 static void add_collective(int64_t begin_ns, int64_t end_ns, const char *name, uint64_t run)
 {
-	const struct mr_collectives_row row = {.track = 2,
-					       .start_ns = begin_ns,
-					       .duration_ns = end_ns - begin_ns,
-					       .node = text(name),
-					       .run = run};
+	const struct mr_collectives_row row = {
+		.track = 2, .start_ns = begin_ns, .duration_ns = end_ns - begin_ns, .run = run};
 
+	assert_int_equal(mr_vec_push(&tensorflow.collectives, text(name)), 0);
 	assert_int_equal(mr_collectives_append(&model->collectives, row), 0);
 }
 
@@ -217,7 +217,7 @@ static void test_collectives_of_operations_by_themselves(void **state)
 	add_collective(20, 30, "Send", 4);  /* a function's, which is not known */
 	add_collective(20, 60, "Send", 5);  /* ends later than the operation */
 	add_collective(20, 30, "Other", 6); /* nothing is called so */
-	assert_int_equal(mr_runs_name_collectives(&loader, &runs), 0);
+	assert_int_equal(mr_runs_name_collectives(&tensorflow, &runs), 0);
 	assert_int_equal(model->collectives.node[0], 1);
 	for (uint32_t row = 1; row < 4; row++)
 		assert_int_not_equal(model->collectives.node[row], 1);

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "hand_model.h"
-#include "model/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 
 static struct mr_model *model;
 
@@ -42,10 +42,11 @@ static void scope(uint32_t thread, int64_t start_ns, const char *name)
 static void find_steps(void)
 {
 	struct mr_loader loader = {.model = model};
+	struct mr_tensorflow tensorflow = {.loader = &loader, .model = model};
 
 	assert_int_equal(mr_table_sort(&model->scopes.table, (uint32_t)model->survey->tracks.count),
 			 0);
-	assert_int_equal(mr_dataflow_add_steps(&loader), 0);
+	assert_int_equal(mr_tensorflow_add_steps(&tensorflow), 0);
 }
 
 static void check(uint32_t row, uint32_t thread, int64_t start_ns, uint64_t number,
@@ -98,6 +99,7 @@ static void those_before_the_trace_count(void **state)
 	scope(0, 200, "EagerLocalExecute: __inference_1");
 	find_steps();
 	assert_int_equal(model->steps.table.count, 2);
+	assert_int_equal(model->steps.origin[0], MR_STEP_CALLED);
 	check(0, 0, 100, 7, "__inference_1");
 	check(1, 0, 200, 8, "__inference_1");
 }
@@ -123,8 +125,6 @@ static void nothing(void **state)
 /* A call belongs to a step that was open when it began, on whatever thread of the process. */
 static void calls_outside_marked_steps(void **state)
 {
-	struct mr_calls_marked calls;
-
 	(void)state;
 	for (int64_t ns = 100; ns < 1100; ns += 100)
 		scope((uint32_t)(ns / 100 % 2), ns, "EagerLocalExecute: __inference_1");
@@ -139,9 +139,8 @@ static void calls_outside_marked_steps(void **state)
 	for (size_t i = 0; i < mr_countof(marked); i++)
 		assert_int_equal(mr_steps_append(&model->steps, marked[i]), 0);
 	find_steps();
-	assert_int_equal(mr_dataflow_count_calls(model, &calls), 0);
-	assert_int_equal(calls.count, 10);
-	assert_int_equal(calls.outside, 6);
+	assert_int_equal(model->calls_marked.count, 10);
+	assert_int_equal(model->calls_marked.outside, 6);
 }
 
 int main(void)

@@ -376,8 +376,9 @@ static void test_sentences(void **state)
 	}
 	load();
 	assert_true(findings_say(
-		&findings, "gpu0 was busy 80.0 % of its 0.001 ms, 60.0 % with kernels, 20.0 % with "
-			   "copies alone; copies of another 10.0 % were hidden behind kernels."));
+		&findings,
+		"gpu0 was busy 80.0 % of its 0.001 ms, 60.0 % with GPU kernels, 20.0 % with "
+		"copies alone; copies of another 10.0 % were hidden behind GPU kernels."));
 	assert_true(findings_say(
 		&findings, "gpu1 was busy 100.0 % of its 0.000 ms, 100.0 % with copies alone."));
 	const struct mr_finding_table *delays = findings_table(&findings, "delays");
@@ -386,7 +387,7 @@ static void test_sentences(void **state)
 	assert_int_equal(findings_number(delays, (uint32_t)row, "count"), 2);
 	assert_int_equal(findings_number(delays, (uint32_t)row, "max_ns"), 200);
 	const struct mr_evidence *longest = &findings.list.items[0]->evidence.items[0];
-	assert_string_equal(longest->what, "idle of gpu0 before scale");
+	assert_string_equal(longest->what, "gpu0 idle before scale");
 	assert_int_equal(longest->start_ns, BASE + 1600);
 	assert_int_equal(longest->duration_ns, 200);
 	unload();

@@ -12,9 +12,10 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 #include "analysis/loss.h"
 #include "base/format.h"
+#include "load/load.h"
 #include "report/report.h"
 #include "small_trace.h"
 #include "trace_writer.h"
@@ -102,13 +103,14 @@ static void test_health(void **state)
 	assert_true(says("health", MR_SEVERITY_WARNING, "5 events could not be recorded"));
 	assert_int_equal(cell(losses, "no_free_packet", "events")->number, 3);
 	assert_int_equal(cell(losses, "reason not recorded", "events")->number, 2);
-	assert_true(says("health", MR_SEVERITY_WARNING, "1 process was not traced"));
+	assert_true(says("health", MR_SEVERITY_WARNING, "1 process was not instrumented"));
 	assert_string_equal(mr_finding_value(find_table("health", "untraced"), 0, 2)->text,
 			    "static program");
 	assert_true(says("health", MR_SEVERITY_NOTE, "1 interval was open"));
 	assert_true(says("health", MR_SEVERITY_NOTE, "1 interval overlaps"));
-	assert_true(says("health", MR_SEVERITY_WARNING, "1 execution is of a node"));
-	assert_true(says("health", MR_SEVERITY_WARNING, "1 event has times of a clock"));
+	assert_true(says("health", MR_SEVERITY_WARNING, "1 execution belongs to a node"));
+	assert_true(says("health", MR_SEVERITY_WARNING,
+			 "1 event is left out: its times are of a clock"));
 	assert_true(says("health", MR_SEVERITY_FINE, "Levels not recorded: kernel."));
 	assert_true(says("health", MR_SEVERITY_FINE, "exact within"));
 	assert_false(says("health", MR_SEVERITY_FINE, "Nothing was lost"));
@@ -260,8 +262,7 @@ static void test_empty(void **state)
 	check_empty(ALL_LEVELS ", \"kept\": {\"bytes\": 99999}", "is damaged");
 	check_empty(ALL_LEVELS ", \"options\": {\"delay_ns\": 5}", "--delay");
 	check_empty(", \"levels\": [\"runtime\"]", "dataflow was not recorded");
-	check_idle(ALL_LEVELS, "libcuda.so.1", "libcuda.so.1, for which this version");
-	check_idle(ALL_LEVELS, "libOpenCL.so.1", "no call of it reached millrace");
+	check_idle(ALL_LEVELS, "libcuda.so.1", "libcuda.so.1, but no call of it reached millrace");
 }
 
 /* ---- for people --------------------------------------------------------------------------------- */
@@ -405,13 +406,37 @@ static void test_narrow_table(void **state)
 	free(text);
 }
 
+/* The same reason for all of them is still a reason. */
+static void test_equal_reasons(void **state)
+{
+	struct mr_manifest *manifest = model->manifest;
+	struct mr_manifest_process *processes = manifest->processes;
+	size_t count = manifest->process_count;
+	struct mr_manifest_process own[3];
+	struct mr_findings found = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		own[i] = (struct mr_manifest_process){
+			.pid = 300 + i, .program = "/bin/busybox", .reason = "static program"};
+	manifest->processes = own;
+	manifest->process_count = 3;
+	assert_int_equal(mr_analyse_health(model, &found), 0);
+	manifest->processes = processes;
+	manifest->process_count = count;
+	char *text = print_table(mr_findings_find_table(&found, "health", "untraced"), 80);
+	assert_non_null(strstr(text, "  302  /bin/busybox  static program\n"));
+	free(text);
+	mr_findings_free(&found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest of_small[] = {
 		cmocka_unit_test(test_missing_packets), cmocka_unit_test(test_health),
 		cmocka_unit_test(test_operations),      cmocka_unit_test(test_contents),
 		cmocka_unit_test(test_summary),         cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_narrow_table),
+		cmocka_unit_test(test_narrow_table),    cmocka_unit_test(test_equal_reasons),
 	};
 	const struct CMUnitTest of_rendering[] = {
 		cmocka_unit_test(test_formats),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the trace's health says of a framework that was traced from the inside.
+ * What the trace's health and the notes below the findings say about a framework that was traced from the inside, and
+ * about millrace itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,10 @@
 
 #include <cmocka.h>
 
+#include "analysis/analysis.h"
+#include "analysis/cause/cause.h"
 #include "analysis/framework_health.h"
+#include "analysis/kernel_health.h"
 #include "hand_model.h"
 
 static struct mr_model *model;
@@ -32,15 +36,17 @@ static int free_model(void **state)
 	return 0;
 }
 
-static bool says(const char *words)
+static bool says_in(const char *id, const char *words)
 {
 	struct mr_findings findings = {0};
-	struct mr_finding *finding = mr_findings_add(&findings, "health", "Trace health");
+	struct mr_finding *health = mr_finding_begin(&findings, "health");
 	bool is_said = false;
 
-	assert_non_null(finding);
-	assert_int_equal(mr_tell_framework_health(model, &findings, finding), 0);
-	for (size_t i = 0; i < finding->sentences.count; i++)
+	assert_non_null(health);
+	assert_int_equal(mr_tell_framework_health(model, &findings, health), 0);
+	assert_int_equal(mr_analyse_notes(model, &findings), 0);
+	const struct mr_finding *finding = mr_findings_find(&findings, id);
+	for (size_t i = 0; finding && i < finding->sentences.count; i++)
 		is_said |= strstr(finding->sentences.items[i].text, words) != NULL;
 	mr_findings_free(&findings);
 	return is_said;
@@ -49,35 +55,76 @@ static bool says(const char *words)
 static void test_traced_from_the_first_step(void **state)
 {
 	(void)state;
-	assert_true(says("traced from its first step"));
-	assert_false(says("before it was traced"));
+	assert_true(says_in("notes", "traced from its first step"));
+	assert_false(says_in("notes", "before it was traced"));
+	assert_false(says_in("health", "TensorFlow"));
 }
 
 static void test_traced_later(void **state)
 {
 	(void)state;
 	model->manifest->first_step = 7;
-	assert_true(says("had executed often before it was traced"));
-	assert_false(says("from its first step"));
+	assert_true(says_in("notes", "which operations are cheap before it was traced"));
+	assert_false(says_in("notes", "from its first step"));
 	model->manifest->first_step = 0;
 	model->manifest->delay_ns = 1;
-	assert_true(says("had executed often before it was traced"));
+	assert_true(says_in("notes", "which operations are cheap before it was traced"));
 }
 
 static void test_no_framework(void **state)
 {
 	(void)state;
 	model->survey->event_counts[MR_EVENT_traceme_numbers] = 0;
-	assert_false(says("TensorFlow"));
+	assert_false(says_in("notes", "TensorFlow"));
 }
 
 /* Of nodes of a graph: those that a program executes by themselves have no run. */
 static void test_unknown_device(void **state)
 {
 	(void)state;
-	assert_false(says("the device is not known"));
+	assert_false(says_in("health", "The device is not known"));
 	model->node_executions.run[0] = 5;
-	assert_true(says("Of 1 of 1 executions of graph nodes the device is not known."));
+	assert_true(
+		says_in("health", "The device is not known for 1 of 1 executions of graph nodes."));
+}
+
+/* millrace's own threads have the name of the recorder's program: here of what the model calls "cc". */
+static void test_share_of_millrace(void **state)
+{
+	struct mr_model *other = hand_model_start();
+	struct mr_findings findings = {0};
+	struct mr_region region = {0};
+	struct mr_process recorder = {.number = MR_RECORDER_PROCESS, .pid = 5};
+
+	(void)state;
+	hand_run(0, 0, 600);
+	hand_cpu(0, 600, 100, 0);
+	hand_cpu(600, 700, FOREIGN_TID, MR_NO_TRACK);
+	hand_cpu(700, 1000, 100, 0);
+	hand_model_load();
+	other->survey->first_ns = 0;
+	other->survey->last_ns = 1000;
+	for (uint32_t is_recorder = 0; is_recorder < 2; is_recorder++) {
+		uint32_t cc = mr_task_name_at(&other->survey->tasks, FOREIGN_TID, 600);
+		const struct mr_link link =
+			mr_link_make(MR_CAUSE_PREEMPTED, MR_CULPRIT_TASK, FOREIGN_TID, cc);
+		struct mr_finding *health = mr_finding_begin(&findings, "health");
+
+		assert_int_equal(mr_tell_kernel_health(other, &findings, health), 0);
+		assert_int_equal(health->sentences.count, is_recorder);
+		assert_string_equal(mr_link_culprit(other, &region, link),
+				    is_recorder ? "millrace itself"
+						: "thread 900 'cc' of another process");
+		if (is_recorder)
+			assert_string_equal(
+				health->sentences.items[0].text,
+				"millrace itself used at least 10.0% of the CPU time (100 ns).");
+		recorder.program = cc;
+		assert_int_equal(mr_vec_push(&other->survey->processes, recorder), 0);
+	}
+	mr_region_free(&region);
+	mr_findings_free(&findings);
+	mr_model_free(other);
 }
 
 int main(void)
@@ -88,6 +135,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_traced_later, make_model, free_model),
 		cmocka_unit_test_setup_teardown(test_no_framework, make_model, free_model),
 		cmocka_unit_test_setup_teardown(test_unknown_device, make_model, free_model),
+		cmocka_unit_test(test_share_of_millrace),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

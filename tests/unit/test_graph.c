@@ -9,10 +9,11 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "analysis/critical_path.h"
+#include "analysis/cause/critical_path.h"
 #include "base/error.h"
+#include "graph/graph.h"
 #include "hand_model.h"
-#include "serve/graph.h"
+#include "load/operations.h"
 
 static struct mr_model *model;
 static struct mr_graph_figures figures;
@@ -87,6 +88,7 @@ static int set_up(void **state)
 	hand_operation(QUEUE_A, 400, 450, "kernel", 1);
 	hand_model_load();
 	model->calls.execution[0] = model->node_executions.table.count - 1; /* the last to begin */
+	assert_int_equal(mr_operations_link(model), 0);
 	assert_int_equal(mr_graph_figures_make(model, &path, &figures), 0);
 	return 0;
 }
@@ -250,36 +252,6 @@ static void what_is_not_there(void **state)
 	assert_non_null(strstr(mr_error_text(), "77"));
 }
 
-/* What a text of shapes says, which the traced program has written: anything. */
-static void shapes(void **state)
-{
-	static const struct {
-		const char *text;
-		uint32_t number;
-		uint64_t bytes;
-	} known[] = {
-		{"(float[32,10])", 0, 1280},
-		{"(float[];;int64[2])", 0, 4},
-		{"(float[];;int64[2])", 1, MR_BYTES_UNKNOWN},
-		{"(float[];;int64[2])", 2, 16},
-		{"(float[];;int64[2])", 3, MR_BYTES_UNKNOWN},
-		{"(complex128[3,0])", 0, 0},
-		{"(string[3])", 0, MR_BYTES_UNKNOWN},
-		{"(float[-1])", 0, MR_BYTES_UNKNOWN},
-		{"(float[?,2])", 0, MR_BYTES_UNKNOWN},
-		{"(float[4294967296,4294967296])", 0, MR_BYTES_UNKNOWN},
-		{"(float[2", 0, MR_BYTES_UNKNOWN},
-		{"(float", 0, MR_BYTES_UNKNOWN},
-		{"(", 0, MR_BYTES_UNKNOWN},
-		{"", 0, MR_BYTES_UNKNOWN},
-		{"float[2]", 0, MR_BYTES_UNKNOWN},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < mr_countof(known); i++)
-		assert_true(mr_shapes_bytes(known[i].text, known[i].number) == known[i].bytes);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,7 +261,6 @@ int main(void)
 		cmocka_unit_test(nodes_that_look_alike_are_one),
 		cmocka_unit_test(node_is_shown_wherever_it_is),
 		cmocka_unit_test(what_is_not_there),
-		cmocka_unit_test(shapes),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -80,7 +80,7 @@ static void test_causes_add_up(void **state)
 	assert_int_equal(mr_idle_busy_ns(&idle.devices.items[0]), 300);
 }
 
-/* In chains threads that are not traced go by tid, in causes by name. */
+/* In chains threads of other processes go by tid, in causes by name. */
 static void test_causes_by_name(void **state)
 {
 	mr_auto(idle) struct mr_idle idle = {0};
@@ -93,14 +93,14 @@ static void test_causes_by_name(void **state)
 	hand_runnable(0, 0, 2000, MR_REASON_PREEMPTED);
 	hand_cpu(0, 500, FOREIGN_TID, MR_NO_TRACK);
 	hand_cpu(500, 2000, FOREIGN_TID + 1, MR_NO_TRACK);
-	idle_expect_gap("100-500 preempted (thread 900 'cc' (not traced)); "
-			"500-2000 preempted (thread 901 'cc' (not traced))");
+	idle_expect_gap("100-500 preempted (thread 900 'cc' of another process); "
+			"500-2000 preempted (thread 901 'cc' of another process)");
 	assert_int_equal(mr_idle_make(idle_model, &idle), 0);
 	assert_int_equal(mr_idle_causes(&idle, 0, (uint32_t)idle.pieces.count, &causes, &count), 0);
 	assert_int_equal(count, 3);
 	assert_int_equal(causes[0].total_ns, 1900);
 	assert_string_equal(mr_chain_culprit(idle_model, &region, &idle.chains, causes[0].headline),
-			    "'cc' threads (not traced)");
+			    "'cc' threads of other processes");
 	mr_region_free(&region);
 }
 

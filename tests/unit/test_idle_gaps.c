@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/idle_gaps.h"
+#include "analysis/cause/idle_gaps.h"
 #include "hand_model.h"
 
 static struct mr_model *model;

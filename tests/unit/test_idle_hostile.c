@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "analysis/idle.h"
+#include "analysis/cause/idle.h"
 #include "hand_model.h"
 #include "trace_writer.h"
 

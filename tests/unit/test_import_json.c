@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/macros.h"
-#include "import/json.h"
+#include "import/chrome/json.h"
 
 static uint64_t state = 1;
 

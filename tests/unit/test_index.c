@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "load/load.h"
 #include "model/index.h"
 #include "small_trace.h"
 #include "trace_writer.h"

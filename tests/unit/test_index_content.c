@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "kernel_trace.h"
+#include "load/load.h"
 #include "model/detail.h"
 #include "model/index.h"
 #include "small_trace.h"

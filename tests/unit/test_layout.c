@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "layout/layout.h"
+#include "graph/layout/layout.h"
 
 struct graph {
 	mr_vec(struct mr_drawing_item) items;

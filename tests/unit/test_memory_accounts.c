@@ -15,11 +15,13 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
+#include "analysis/live_set.h"
 #include "ask_json.h"
 #include "finding_lookup.h"
 #include "hand_model.h"
-#include "model/runtime.h"
-#include "serve/live_set.h"
+#include "load/memory.h"
+#include "load/runtime.h"
+#include "model/memory_accounts.h"
 
 static const struct mr_memory_row rows[] = {
 	{.track = 0, .start_ns = 10, .address = 1, .bytes = 100},

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "model/model.h"
+#include "load/load.h"
 #include "small_trace.h"
 #include "trace_writer.h"
 
@@ -169,6 +169,29 @@ static void test_other_tables(void **state)
 	assert_int_equal(model->messages.channel[0], model->messages.channel[1]);
 	assert_int_equal(model->node_instants.table.count, 1);
 	assert_int_equal(model->states.table.count, 0);
+}
+
+/* Everything is of the host that the trace was recorded on. */
+static void test_hosts(void **state)
+{
+	const struct mr_survey *survey = model->survey;
+
+	(void)state;
+	assert_int_equal(survey->hosts.count, 1);
+	assert_string_equal(mr_model_text(model, survey->hosts.items[0].name), "mill");
+	assert_string_equal(mr_model_text(model, survey->hosts.items[0].boot_id), "1159a3f1");
+	for (size_t i = 0; i < survey->processes.count; i++) {
+		uint32_t found;
+
+		assert_int_equal(survey->processes.items[i].host, MR_OWN_HOST);
+		assert_true(mr_survey_find_process(survey, MR_OWN_HOST,
+						   survey->processes.items[i].number, &found));
+		assert_int_equal(found, i);
+		assert_false(mr_survey_find_process(survey, MR_OWN_HOST + 1,
+						    survey->processes.items[i].number, &found));
+	}
+	for (size_t i = 0; i < survey->tracks.count; i++)
+		assert_int_equal(survey->tracks.items[i].host, MR_OWN_HOST);
 }
 
 /* ---- manifests ---------------------------------------------------------------------------------- */
@@ -342,9 +365,8 @@ static void test_arbitrary_events(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest of_small[] = {
-		cmocka_unit_test(test_who_took_part),
-		cmocka_unit_test(test_executions),
-		cmocka_unit_test(test_other_tables),
+		cmocka_unit_test(test_who_took_part), cmocka_unit_test(test_executions),
+		cmocka_unit_test(test_other_tables),  cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_manifest),
 	};
 	const struct CMUnitTest of_others[] = {

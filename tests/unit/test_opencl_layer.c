@@ -35,6 +35,18 @@ static void test_without_event(void **state)
 	assert_false(seen.is_untimed);
 }
 
+/* Whoever else takes a correlation, an annotation or another runtime, none is taken twice. */
+static void test_correlations_have_one_base(void **state)
+{
+	(void)state;
+	fill(NULL);
+	uint64_t first = look().launch.correlation;
+	uint64_t other = mr_correlation_new();
+	fill(NULL);
+	assert_int_equal(other, first + 1);
+	assert_int_equal(look().launch.correlation, first + 2);
+}
+
 static cl_uint references_of(cl_event event)
 {
 	cl_uint references = 0;
@@ -463,6 +475,7 @@ int main(void)
 		TEST_OF(test_clock_by_timer, &near),
 		TEST_OF(test_clock_by_wrong_timer, &far),
 		TEST(test_without_event),
+		TEST(test_correlations_have_one_base),
 		TEST(test_hidden),
 		TEST(test_asked_for),
 		TEST(test_refused),

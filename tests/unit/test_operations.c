@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/analysis.h"
-#include "analysis/breakdown.h"
+#include "analysis/finding/breakdown.h"
 #include "runtime_trace.h"
 #include "trace_writer.h"
 
@@ -110,8 +110,9 @@ static void test_latency(void **state)
 	assert_int_equal(number_of(types, 0, "negative"), 1);
 	assert_int_equal(number_of(types, 0, "unknown"), 2);
 	const struct mr_finding *finding = findings.list.items[0];
-	assert_non_null(strstr(finding->sentences.items[0].text, "known of 4 executions. 1 began"));
-	assert_non_null(strstr(finding->sentences.items[0].text, "7 have no inputs"));
+	assert_non_null(strstr(finding->sentences.items[0].text,
+			       "known for 4 executions, 1 of which began"));
+	assert_non_null(strstr(finding->sentences.items[0].text, "other than constants (7)"));
 	assert_int_equal(finding->evidence.items[0].start_ns, AT(2020));
 	assert_int_equal(finding->evidence.items[0].duration_ns, 70);
 	unload();
@@ -134,7 +135,7 @@ static void test_latency_of_folding(void **state)
 	assert_int_equal(mr_analyse_latency(model, &findings), 0);
 	assert_int_equal(findings.list.count, 1);
 	assert_non_null(
-		strstr(findings.list.items[0]->sentences.items[0].text, "known of 0 executions"));
+		strstr(findings.list.items[0]->sentences.items[0].text, "known for 0 executions"));
 	unload();
 }
 

@@ -121,7 +121,8 @@ static void test_refusals(void **state)
 	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "--port=1.5"), -EINVAL);
 	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "--buffer=4K"), 0);
 	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "--buffer=4095"), -ERANGE);
-	assert_string_equal(mr_error_text(), "--buffer: '4095' is too small: at least 4096 bytes");
+	assert_string_equal(mr_error_text(),
+			    "--buffer: '4095' is too small: the minimum is 4096 bytes");
 	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "--help"), -ECANCELED);
 	assert_int_equal(PARSE(MR_OPTIONS_ANYWHERE, "", "-qh"), -ECANCELED);
 }

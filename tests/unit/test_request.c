@@ -36,10 +36,10 @@ static void assert_refused(const char *target)
 static void test_parts(void **state)
 {
 	(void)state;
-	struct mr_request request = parse("/abc/api/slices?bands=3,4&from=-5&empty=&bare");
+	struct mr_request request = parse("/abc/traces/0/slices?bands=3,4&from=-5&empty=&bare");
 
 	assert_string_equal(request.token, "abc");
-	assert_string_equal(request.path, "api/slices");
+	assert_string_equal(request.path, "traces/0/slices");
 	assert_int_equal(request.parameter_count, 4);
 	assert_string_equal(mr_request_text(&request, "bands"), "3,4");
 	assert_string_equal(mr_request_text(&request, "from"), "-5");

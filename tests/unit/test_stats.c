@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/statistics.h"
+#include "analysis/finding/statistics.h"
 #include "base/macros.h"
 #include "base/sort.h"
 #include "model/nesting.h"

@@ -12,6 +12,8 @@
 
 #include "analysis/analysis.h"
 #include "analysis/steps.h"
+#include "finding_lookup.h"
+#include "load/period.h"
 #include "runtime_trace.h"
 #include "trace_writer.h"
 
@@ -233,8 +235,11 @@ static void test_whole_steps(void **state)
 	assert_int_equal(list.inferences.items[0].launch_count, 200);
 	assert_int_equal(list.inferences.items[0].step_count, 10);
 	assert_int_equal(list.steps.count, 10);
+	assert_int_equal(model->steps.table.count, 10);
 	for (uint32_t i = 0; i < 10; i++) {
 		const struct mr_step *step = &list.steps.items[i];
+
+		assert_int_equal(model->steps.origin[i], MR_STEP_INFERRED);
 
 		assert_int_equal(step->number, i);
 		assert_int_equal(step->start_ns, boundaries[i]);
@@ -283,10 +288,28 @@ static void test_marked_steps(void **state)
 	assert_int_equal(list.inferences.count, 0);
 	assert_int_equal(list.steps.count, 5);
 	for (uint32_t i = 0; i < 5; i++) {
+		assert_int_equal(model->steps.origin[i], MR_STEP_MARKED);
 		assert_int_equal(list.steps.items[i].number, 10 + i);
 		assert_int_equal(list.steps.items[i].start_ns, boundaries[i]);
 	}
 	mr_step_list_free(&list);
+	runtime_trace_end(model);
+}
+
+/* One launch in each round of a loop: it repeats itself, but not so that rounds could be seen. */
+static void test_launches_all_alike(void **state)
+{
+	const struct program program = {.steps = 40, .length = 1};
+	struct mr_findings findings = {0};
+
+	(void)state;
+	write_program(&program);
+	struct mr_model *model = runtime_trace_load();
+	assert_int_equal(mr_analyse_steps(model, &findings), 0);
+	assert_true(findings_say(&findings,
+				 "The program marks no steps. Its 40 launches are all alike, so "
+				 "they do not show where a step begins."));
+	mr_findings_free(&findings);
 	runtime_trace_end(model);
 }
 
@@ -354,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_whole_steps),
 		cmocka_unit_test(test_parts_of_steps),
 		cmocka_unit_test(test_marked_steps),
+		cmocka_unit_test(test_launches_all_alike),
 		cmocka_unit_test(test_steps_of_a_window),
 		cmocka_unit_test(test_phases),
 	};

@@ -18,7 +18,7 @@
 
 #include "base/macros.h"
 #include "hand_model.h"
-#include "model/dataflow.h"
+#include "load/tensorflow/tensorflow.h"
 
 enum { /* nodes, as they are made */
 	SENDER = 1,
@@ -146,7 +146,7 @@ static void copies_and_tensors(void **state)
 	const struct mr_tensor_copies *copies = &model->tensor_copies;
 
 	(void)state;
-	assert_int_equal(mr_dataflow_link_copies(model), 0);
+	assert_int_equal(mr_tensorflow_link_copies(model), 0);
 	assert_int_equal(copies->table.count, mr_countof(expected));
 	for (uint32_t row = 0; row < copies->table.count; row++) {
 		uint32_t operation = copies->operation[row];

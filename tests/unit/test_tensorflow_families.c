@@ -14,7 +14,7 @@
 #include "analysis/analysis.h"
 #include "base/macros.h"
 #include "finding_lookup.h"
-#include "model/tensorflow_families.h"
+#include "load/tensorflow/families.h"
 #include "runtime_trace.h"
 #include "trace_writer.h"
 
@@ -168,6 +168,7 @@ static void test_table_by_type(void **state)
 	execute(define_node("second", "_MklMatMul"), 2000);
 	execute(define_node("third", "MatMul"), 3000);
 	struct mr_model *model = runtime_trace_load();
+	assert_int_equal(mr_tensorflow_set_families(model), 0);
 	assert_int_equal(mr_analyse_operations(model, &findings), 0);
 	const struct mr_finding_table *table = findings_table(&findings, "by_type");
 	assert_int_equal(table->row_count, 2);

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/macros.h"
-#include "model/traceme.h"
+#include "load/tensorflow/traceme.h"
 #include "trace_writer.h"
 
 static struct mr_traceme meaning;

@@ -10,6 +10,7 @@
 
 #include "ask_json.h"
 #include "hand_view.h"
+#include "load/operations.h"
 
 static const char *sentence_of(const json_t *answer, size_t number)
 {
@@ -33,6 +34,7 @@ static void a_gap_is_told_as_a_whole(void **state)
 	hand_view_look();
 	hand_made->calls.execution[row_at(&hand_made->calls.table, 900)] =
 		row_at(&hand_made->node_executions.table, 260);
+	assert_int_equal(mr_operations_link(hand_made), 0);
 	/* The longest piece is of another gap, and has no node. */
 	uint32_t cause = MR_CAUSE_CPU;
 	json_t *answer = ask_json(hand_view, "label?table=idle&label=%u", cause);

@@ -13,7 +13,8 @@
 
 #include "ask.h"
 #include "hand_model.h"
-#include "model/runtime.h"
+#include "load/memory.h"
+#include "model/memory_accounts.h"
 #include "trace_writer.h"
 
 enum {

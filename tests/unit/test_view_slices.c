@@ -14,7 +14,7 @@
 
 #include "ask.h"
 #include "hand_model.h"
-#include "serve/labels.h"
+#include "timeline/labels.h"
 #include "trace_writer.h"
 
 enum {
@@ -90,14 +90,16 @@ static void find_columns(const struct mr_model *model, const struct mr_band *ban
 			 struct truth *truth)
 {
 	const struct mr_table *table = NULL;
-#define COLUMNS(name)                                         \
+#define DERIVED(...)
+#define TABLE(name, ...)                                      \
 	if (band->table == MR_SLICED_##name) {                \
 		table = &model->name.table;                   \
 		truth->start_ns = model->name.start_ns;       \
 		truth->duration_ns = model->name.duration_ns; \
 	}
-	MR_SLICED_TABLES(COLUMNS)
-#undef COLUMNS
+#include "timeline/tables.def"
+#undef TABLE
+#undef DERIVED
 	assert_non_null(table);
 	truth->first = table->first_of_track[band->group];
 	truth->count = table->first_of_track[band->group + 1] - truth->first;
@@ -302,7 +304,7 @@ static uint32_t list_bands(const struct mr_view *view, uint32_t *bands, char *te
 
 	*text = '\0';
 	for (uint32_t i = 0; i < view->bands.list.count; i++)
-		if (view->bands.list.items[i].table < MR_SLICED_MODEL_END &&
+		if (!mr_sliced[view->bands.list.items[i].table].is_derived &&
 		    !view->bands.list.items[i].is_series) {
 			text += sprintf(text, "%s%u", count ? "," : "", i);
 			bands[count++] = i;

@@ -13,9 +13,9 @@
 
 #include "ask_json.h"
 #include "hand_model.h"
-#include "serve/durations.h"
-#include "serve/labels.h"
-#include "serve/totals.h"
+#include "timeline/durations.h"
+#include "timeline/labels.h"
+#include "timeline/totals.h"
 #include "trace_writer.h"
 
 enum {
@@ -268,6 +268,26 @@ static const char *found(const json_t *answer, size_t index, const char *name)
 	return text_of(json_array_get(json_object_get(answer, "results"), index), name);
 }
 
+/* Not all that a device does is a kernel. */
+static void kinds_of_device_operations(void **state)
+{
+	struct mr_model *model = hand_model_start();
+
+	(void)state;
+	hand_operation(QUEUE_A, 100, 105, "conv", 1);
+	hand_marker(QUEUE_A, 110, 120, 2);
+	struct mr_view *view = look(model);
+	json_t *conv = ask_json(view, "find?text=conv"),
+	       *marker = ask_json(view, "find?text=marker");
+
+	assert_string_equal(found(conv, 0, "kind"), "device kernel");
+	assert_string_equal(found(marker, 0, "kind"), "device operation");
+	json_decref(conv);
+	json_decref(marker);
+	mr_view_free(view);
+	mr_model_free(model);
+}
+
 static void names_are_found(void **state)
 {
 	struct mr_model *model = hand_model_start();
@@ -285,7 +305,7 @@ static void names_are_found(void **state)
 	assert_int_equal(json_array_size(json_object_get(answer, "results")), 5);
 	assert_string_equal(found(answer, 0, "kind"), "operation");
 	assert_string_equal(found(answer, 0, "text"), "MatMul");
-	assert_string_equal(found(answer, 1, "kind"), "kernel");
+	assert_string_equal(found(answer, 1, "kind"), "device kernel");
 	assert_string_equal(found(answer, 2, "text"), "gradients/matmul_grad");
 	assert_string_equal(found(answer, 3, "kind"), "file");
 	assert_string_equal(found(answer, 4, "kind"), "function");
@@ -355,6 +375,7 @@ int main(void)
 		cmocka_unit_test(groups_answers_for_some_tracks),
 		cmocka_unit_test(percentiles_and_histograms_are_exact),
 		cmocka_unit_test(names_are_found),
+		cmocka_unit_test(kinds_of_device_operations),
 		cmocka_unit_test(next_goes_through_all_of_a_name),
 	};
 

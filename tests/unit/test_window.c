@@ -15,6 +15,7 @@
 #include "analysis/analysis.h"
 #include "analysis/device_time.h"
 #include "kernel_trace.h"
+#include "load/load.h"
 #include "runtime_trace.h"
 #include "small_trace.h"
 #include "trace_writer.h"

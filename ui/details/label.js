@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** All slices of one name: how many, how long, and where the longest is. */
 
-import {element} from "../dom.js";
-import {count} from "../format.js";
-import {histogram} from "../plots.js";
-import {nodeSelection} from "../state.js";
+import {histogram} from "../pages/plots.js";
+import {element} from "../shared/dom.js";
+import {count} from "../shared/format.js";
 import {goToSameName} from "../timeline/commands.js";
 import {buttons, endNodes, later, listing, section, valueNodes} from "./parts.js";
 
@@ -33,7 +32,7 @@ export function fillLabel(context, answer) {
 		element("p", {class: "quiet"}, `all ${count(answer.count)} of this name, in ${table.replaceAll("_", " ")}`),
 		buttons([
 			...(node === null || node === undefined ? [] : [{text: "Graph", about: "its node in the graph",
-				run: () => store.select(nodeSelection(node), {view: "graph"})}]),
+				run: () => store.select(store.keyOfNode(node), {view: "graph"})}]),
 			{text: "‹ Previous", about: "before what is in sight (,)", run: () => goToSameName(context, true)},
 			{text: "Next ›", about: "after what is in sight (.)", run: () => goToSameName(context, false)}]),
 		listing([

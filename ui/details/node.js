@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A node of the dataflow graph: its neighbours, its kernels, its executions. */
+/** A node of the dataflow graph: its neighbours, what it launched, its executions. */
 
-import {element} from "../dom.js";
-import {count, duration} from "../format.js";
-import {durationBars, responsive} from "../plots.js";
-import {labelSelection, nodeSelection, rowSelection} from "../state.js";
+import {durationBars, responsive} from "../pages/plots.js";
+import {element} from "../shared/dom.js";
+import {count, duration} from "../shared/format.js";
 import {momentText} from "../timeline/ticks.js";
 import {buttons, link, listing, MICROSECOND, section, valueNodes} from "./parts.js";
 
@@ -16,7 +15,7 @@ const PLOT_HEIGHT = 110;
  * @template T
  * @param {string} title
  * @param {T[]} items
- * @param {(item: T) => import("../dom.js").Child[]} show
+ * @param {(item: T) => import("../shared/dom.js").Child[]} show
  */
 function list(title, items, show) {
 	return items.length > 0 && section(`${title} (${count(items.length)})`, element("ul", {class: "details-arrows"},
@@ -32,7 +31,7 @@ function list(title, items, show) {
 function executionsPlot({store}, executions) {
 	const durations = executions.map(({from, to}) => to - from);
 	const nameOf = (/** @type {number} */ i) => String(executions[i]?.step ?? i);
-	/** @type {import("../plots.js").Scale | null} */
+	/** @type {import("../pages/plots.js").Scale | null} */
 	let shown = null;
 	const plot = responsive("Durations of its executions", PLOT_HEIGHT, (width) => {
 		const {scale, content} = durationBars(durations, nameOf, width, PLOT_HEIGHT, -1, null);
@@ -42,7 +41,7 @@ function executionsPlot({store}, executions) {
 	plot.element.addEventListener("click", (/** @type {any} */ event) => {
 		const execution = executions[Math.floor(shown?.value(event.offsetX) ?? -1)];
 		if (execution)
-			store.select(rowSelection("node_executions", execution.row));
+			store.select(store.keyOfRow("node_executions", execution.row));
 	});
 	return section(executions[0].step === null ? "Durations, in order" : "Durations, by step", plot.element);
 }
@@ -54,7 +53,8 @@ function executionsPlot({store}, executions) {
 export function fillNode(context, answer) {
 	const {store} = context;
 	const {node, name, type, device, executions} = answer;
-	const neighbour = (/** @type {any} */ other) => [link(other.title, () => store.select(nodeSelection(other.node)))];
+	const neighbour = (/** @type {any} */ other) =>
+		[link(other.title, () => store.select(store.keyOfNode(other.node)))];
 	const first = executions[0];
 	return element("div", {},
 		element("h2", {class: "details-title"}, name),
@@ -62,21 +62,21 @@ export function fillNode(context, answer) {
 		buttons([
 			{text: "Graph", run: () => store.update({view: "graph"}, "push")},
 			...(first ? [{text: "First execution", about: "on the timeline", run: () =>
-				store.select(rowSelection("node_executions", first.row),
+				store.select(store.keyOfRow("node_executions", first.row),
 					{view: "timeline", ...store.windowAround(first.from, first.to)})},
-			{text: "All executions", run: () => store.select(labelSelection("node_executions", node))}] : [])]),
+			{text: "All executions", run: () => store.select(store.keyOfLabel("node_executions", node))}] : [])]),
 		listing([
 			{name: "executions", value: valueNodes(answer.count, "count")},
 			{name: "total", value: valueNodes(answer.total_ns, "ns")}]),
 		executions.length > 1 && executionsPlot(context, executions),
 		list("Inputs", answer.inputs, neighbour),
 		list("Outputs", answer.outputs, neighbour),
-		list("Kernels", answer.kernels, (/** @type {any} */ kernel) => [
-			link(kernel.text, () => store.select(labelSelection("device_operations", kernel.label))),
-			element("span", {class: "quiet"}, ` ${count(kernel.count)} ×, ${duration(kernel.total_ns)}`)]),
+		list("Device operations", answer.device_operations, (/** @type {any} */ launched) => [
+			link(launched.text, () => store.select(store.keyOfLabel("device_operations", launched.label))),
+			element("span", {class: "quiet"}, ` ${count(launched.count)} ×, ${duration(launched.total_ns)}`)]),
 		list("Executions", executions, (/** @type {any} */ execution) => [
 			link(duration(execution.to - execution.from), () =>
-				store.select(rowSelection("node_executions", execution.row))),
+				store.select(store.keyOfRow("node_executions", execution.row))),
 			element("span", {class: "quiet"}, ` at ${momentText(execution.from, MICROSECOND)}` +
 				(execution.step === null ? "" : `, step ${execution.step}`))]));
 }

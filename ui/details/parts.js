@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the contents of the details panel are made of. */
 
-import {element} from "../dom.js";
-import {bytes, count, duration, exactDuration} from "../format.js";
-import {labelSelection, nodeSelection, rowSelection} from "../state.js";
+import {element} from "../shared/dom.js";
+import {bytes, count, duration, exactDuration} from "../shared/format.js";
+import {descriptionOf} from "../shared/tables.js";
 import {momentText} from "../timeline/ticks.js";
 
 /** Moments are told so exactly that neighbours differ. */
@@ -32,7 +32,7 @@ export function link(text, click, about) {
 export function endNodes({store, trace}, {table, row, title, time, band}) {
 	const track = band === null ? null : trace.bands[band].track;
 	const where = track === null ? "" : `, ${trace.tracks[track].title}`;
-	return [link(title, () => store.select(rowSelection(table, row)), table.replaceAll("_", " ")),
+	return [link(title, () => store.select(store.keyOfRow(table, row)), descriptionOf(trace, table).noun),
 		element("span", {class: "quiet", title: exactDuration(time)}, ` at ${momentText(time, MICROSECOND)}${where}`)];
 }
 
@@ -42,14 +42,14 @@ export function endNodes({store, trace}, {table, row, title, time, band}) {
  * @param {any} target
  * @param {string} text
  */
-export function fieldLink({store}, target, text) {
+export function fieldLink({store, trace}, target, text) {
 	if (target.node !== undefined)
-		return link(text, () => store.select(nodeSelection(target.node), {view: "graph"}), "show in the graph");
+		return link(text, () => store.select(store.keyOfNode(target.node), {view: "graph"}), "show in the graph");
 	if (target.row !== undefined)
-		return link(text, () => store.select(rowSelection(target.table, target.row)),
-			target.table.replaceAll("_", " "));
+		return link(text, () => store.select(store.keyOfRow(target.table, target.row)),
+			descriptionOf(trace, target.table).noun);
 	if (target.label !== undefined)
-		return link(text, () => store.select(labelSelection(target.table, target.label)), "all of this name");
+		return link(text, () => store.select(store.keyOfLabel(target.table, target.label)), "all of this name");
 	if (target.file !== undefined)
 		return link(text, () => store.update({view: "tables",
 			options: {table: "input_output.by_file", filter: text, sort: null}}, "push"), "what was done with it");
@@ -70,7 +70,7 @@ export function valueNodes(value, unit) {
 
 /**
  * Names and values, in two columns.
- * @param {{name: string, about?: string, value: import("../dom.js").Child[]}[]} lines
+ * @param {{name: string, about?: string, value: import("../shared/dom.js").Child[]}[]} lines
  */
 export function listing(lines) {
 	return element("dl", {class: "details-listing"}, ...lines.flatMap(({name, about, value}) => [
@@ -80,7 +80,7 @@ export function listing(lines) {
 
 /**
  * @param {string} title
- * @param {import("../dom.js").Child[]} children
+ * @param {import("../shared/dom.js").Child[]} children
  */
 export function section(title, ...children) {
 	return element("section", {}, element("h3", {}, title), ...children);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A slice: what it is, why it was as long as it was, what it is connected with, and all its fields. */
 
-import {element} from "../dom.js";
-import {labelSelection, nodeSelection} from "../state.js";
+import {element} from "../shared/dom.js";
 import {goToSameName} from "../timeline/commands.js";
 import {buttons, endNodes, fieldLink, listing, section, valueNodes} from "./parts.js";
 
@@ -16,9 +15,9 @@ function rowButtons(context, {table, label, from, to, node}) {
 		{text: "Zoom to it", about: "on the timeline (F)",
 			run: () => store.update({view: "timeline", ...store.windowAround(from, to)}, "push")},
 		...(node === null ? [] : [{text: "Graph", about: "its node in the graph",
-			run: () => store.select(nodeSelection(node), {view: "graph"})}]),
+			run: () => store.select(store.keyOfNode(node), {view: "graph"})}]),
 		...(label === null ? [] : [
-			{text: "All of this name", run: () => store.select(labelSelection(table, label))},
+			{text: "All of this name", run: () => store.select(store.keyOfLabel(table, label))},
 			{text: "‹", about: "previous of this name (,)", run: () => goToSameName(context, true)},
 			{text: "›", about: "next of this name (.)", run: () => goToSameName(context, false)}]),
 	]);

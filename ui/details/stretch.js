@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a stretch of time consists of: of each table the names that took most of it. */
 
-import {drawing, element} from "../dom.js";
-import {count, duration} from "../format.js";
-import {labelSelection} from "../state.js";
+import {drawing, element} from "../shared/dom.js";
+import {count, duration} from "../shared/format.js";
 import {buttons, later, link, listing, valueNodes} from "./parts.js";
 
 const ROWS = 12;
-/** The most telling first. */
-const ORDER = ["idle", "path", "device_operations", "node_executions", "scopes", "calls", "states", "system_calls",
-	"block_io", "cpu_runs", "steps"];
 
 /**
  * @param {import("./parts.js").Context} context
@@ -27,7 +23,7 @@ function composition({store, colours}, table, rows, stretch) {
 			element("th", {scope: "col", class: "number"}, "count"),
 			element("th", {scope: "col", class: "number"}, "time"))),
 		element("tbody", {}, ...rows.slice(0, ROWS).map((row) => element("tr", {},
-			element("td", {}, link(row.text, () => store.select(labelSelection(table, row.label))), bar(row)),
+			element("td", {}, link(row.text, () => store.select(store.keyOfLabel(table, row.label))), bar(row)),
 			element("td", {class: "number"}, count(row.count)),
 			element("td", {class: "number", title: `${count(row.total_ns)} ns of ${count(stretch.to - stretch.from)}`},
 				duration(row.total_ns)))),
@@ -38,16 +34,15 @@ function composition({store, colours}, table, rows, stretch) {
 
 /**
  * @param {import("./parts.js").Context} context
- * @param {string} table
+ * @param {import("../shared/tables.js").Description} described
  * @param {{from: number, to: number}} stretch
  */
-async function ask(context, table, stretch) {
+async function ask(context, {table, nouns}, stretch) {
 	const {rows} = await context.api.json("groups", {table, from: Math.floor(stretch.from), to: Math.ceil(stretch.to)});
 	if (rows.length === 0)
 		return null;
-	const title = table === "idle" ? "Device idle, by cause" : table === "path" ? "Critical path, by cause"
-		: (table[0].toUpperCase() + table.slice(1)).replaceAll("_", " ");
-	return element("details", {open: true}, element("summary", {}, title), composition(context, table, rows, stretch));
+	return element("details", {open: true}, element("summary", {}, nouns[0].toUpperCase() + nouns.slice(1)),
+		composition(context, table, rows, stretch));
 }
 
 /**
@@ -57,6 +52,8 @@ async function ask(context, table, stretch) {
 export function fillStretch(context, stretch) {
 	const {store, trace} = context;
 	const present = new Set(trace.bands.map((/** @type {any} */ band) => band.table));
+	/** @type {import("../shared/tables.js").Description[]} */
+	const shown = trace.tables.filter((/** @type {any} */ each) => present.has(each.table) && !each.is_rare);
 	return element("div", {},
 		element("h2", {class: "details-title"}, `${duration(stretch.to - stretch.from)} selected`),
 		buttons([
@@ -67,6 +64,5 @@ export function fillStretch(context, stretch) {
 		listing([
 			{name: "from", value: valueNodes(stretch.from, "ns")},
 			{name: "to", value: valueNodes(stretch.to, "ns")}]),
-		...ORDER.filter((table) => present.has(table)).map((table) =>
-			later(table.replaceAll("_", " "), ask(context, table, stretch))));
+		...shown.map((each) => later(each.nouns, ask(context, each, stretch))));
 }

@@ -4,7 +4,7 @@
  * be made out at its scale: from afar items are plain rectangles and edges hair lines.
  */
 
-import {themeColour} from "../theme.js";
+import {themeColour} from "../shared/theme.js";
 import {paintOf} from "./paint.js";
 import {meet} from "./picture.js";
 

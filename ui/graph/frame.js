@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The elements of the graph view. */
 
-import {element} from "../dom.js";
-import {count} from "../format.js";
+import {element} from "../shared/dom.js";
+import {count} from "../shared/format.js";
 import {PAINTS} from "./paint.js";
 
 /**

@@ -83,7 +83,7 @@ export function listen(canvas, target) {
 }
 
 /**
- * @param {import("../keys.js").Keys} keys
+ * @param {import("../shared/keys.js").Keys} keys
  * @param {Target} target
  */
 export function declareKeys(keys, target) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the colours of items mean, and the legend that says so. */
 
-import {nameColour} from "../colours.js";
-import {element} from "../dom.js";
-import {duration} from "../format.js";
-import {swatch} from "../plots.js";
+import {swatch} from "../pages/plots.js";
+import {nameColour} from "../shared/colours.js";
+import {element} from "../shared/dom.js";
+import {duration} from "../shared/format.js";
 
 /**
  * @typedef {import("./picture.js").Item} Item

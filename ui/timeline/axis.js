@@ -6,7 +6,7 @@
  *     1.20 s     1.25 s     1.30 s          moments
  */
 
-import {themeColour} from "../theme.js";
+import {themeColour} from "../shared/theme.js";
 import {momentText} from "./ticks.js";
 import {timeToX} from "./viewport.js";
 

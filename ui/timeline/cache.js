@@ -35,7 +35,7 @@ const RETRY_MS = 2000;
  */
 export class Cache {
 	/**
-	 * @param {(viewport: import("../api.js").Viewport, signal: AbortSignal) => Promise<P[]>} ask
+	 * @param {(viewport: import("../shared/api.js").Viewport, signal: AbortSignal) => Promise<P[]>} ask
 	 * @param {number} span of the trace
 	 * @param {() => void} changed
 	 */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the keyboard does on the timeline. */
 
-import {rowSelection} from "../state.js";
 import {GESTURES} from "./input.js";
 import {nextInLane, nextOfName} from "./neighbours.js";
 import {laneAt} from "./rows.js";
@@ -14,7 +13,7 @@ const PAN_STEP = 0.1;
 const EPSILON = 1.5;
 
 /**
- * @typedef {import("../timeline.js").Timeline} Timeline
+ * @typedef {import("./timeline.js").Timeline} Timeline
  * @typedef {import("./neighbours.js").Found} Found
  */
 
@@ -25,7 +24,7 @@ const EPSILON = 1.5;
  */
 function goTo({store}, found) {
 	if (found)
-		store.select(rowSelection(found.table, found.row), revealed(store.state, found.from, found.to, store.span));
+		store.select(store.keyOfRow(found.table, found.row), revealed(store.state, found.from, found.to, store.span));
 }
 
 /**
@@ -56,7 +55,7 @@ export async function goToSameName({api, store}, isBackward) {
 	const from = selected.from ?? (isBackward ? store.state.to : store.state.from);
 	const next = await nextOfName(api, {table: selected.table, label: selected.label, from}, isBackward);
 	if (next)
-		store.select(rowSelection(next.table, next.row), revealed(store.state, next.time, next.time + 1, store.span));
+		store.select(store.keyOfRow(next.table, next.row), revealed(store.state, next.time, next.time + 1, store.span));
 }
 
 /**

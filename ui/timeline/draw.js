@@ -9,8 +9,8 @@
  *     selected name                                      last two ▁▁            in another colour
  */
 
-import {bytes, count} from "../format.js";
-import {themeColour} from "../theme.js";
+import {bytes, count} from "../shared/format.js";
+import {themeColour} from "../shared/theme.js";
 import {mix, pixelOf} from "./palette.js";
 import {placeInRow} from "./rows.js";
 import {drawSeries} from "./series.js";
@@ -181,7 +181,7 @@ export class Painter {
 		line.set(blank);
 		for (const piece of this.bands.slicesOf(idle, 1, frame.viewport.from, frame.viewport.to)) {
 			for (const part of piece.parts)
-				this.#drawLane(part, piece, "idle", line, frame, IDLE_TINT, null);
+				this.#drawLane(part, piece, idle, line, frame, IDLE_TINT, null);
 		}
 		return line;
 	}
@@ -209,7 +209,7 @@ export class Painter {
 			for (const piece of pieces) {
 				const part = piece.parts.find((each) => each.lane === lane);
 				if (part)
-					this.#drawLane(part, piece, band.table, this.line, frame, 256, text);
+					this.#drawLane(part, piece, band, this.line, frame, 256, text);
 			}
 			this.#fill(this.line, from, to);
 			if (isMarked)
@@ -232,15 +232,15 @@ export class Painter {
 
 	/**
 	 * Paints the records of a lane into a line.
-	 * @param {import("../api.js").SlicePart} part
+	 * @param {import("../shared/api.js").SlicePart} part
 	 * @param {{from: number, to: number}} piece
-	 * @param {string} table
+	 * @param {import("./rows.js").Band} band
 	 * @param {Uint32Array} line
 	 * @param {Frame} frame
 	 * @param {number} strength of the colours, of 256
 	 * @param {{y: number, ratio: number} | null} text where it is written, if at all
 	 */
-	#drawLane(part, piece, table, line, frame, strength, text) {
+	#drawLane(part, piece, {table, as}, line, frame, strength, text) {
 		const {viewport, highlight} = frame;
 		const {start, end, slices, shade, label} = part;
 		const scale = viewport.width / (viewport.to - viewport.from);
@@ -249,6 +249,7 @@ export class Painter {
 		const marked = highlight?.table === table ? highlight.label : -1;
 		const paintOf = this.palette.of(table);
 		const ground = this.colours.background;
+		const fewest = as.is_shaded_by_track ? Infinity : 1; /* more slices are as faint as they cover little */
 		for (let i = firstAbove(end, piece.from); i < part.count && start[i] < piece.to; i++) {
 			const x = Math.floor((start[i] - viewport.from) * scale);
 			const begin = Math.max(x, left);
@@ -256,7 +257,7 @@ export class Painter {
 			const paint = paintOf(label[i]);
 			if (begin >= stop || paint.fill === 0)
 				continue;
-			const share = slices[i] > 1 && table !== "path" ? FAINTEST + ((256 - FAINTEST) * shade[i]) / 1000 : 256;
+			const share = slices[i] > fewest ? FAINTEST + ((256 - FAINTEST) * shade[i]) / 1000 : 256;
 			const colour = share < 256 || strength < 256 ? mix(paint.fill, ground, ((share * strength) / 256) | 0)
 				: paint.fill;
 			if (stop - begin === 1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The elements of the timeline (drawn in timeline.js). */
 
-import {element} from "../dom.js";
+import {element} from "../shared/dom.js";
 
 /**
  * @param {HTMLElement} tools

@@ -19,7 +19,7 @@ const WIDER = 8;
 
 /**
  * The slice of a lane that begins first at or after a moment, or last before it.
- * @param {import("../api.js").Api} api
+ * @param {import("../shared/api.js").Api} api
  * @param {{band: number, table: string, lane: number, time: number, span: number}} place
  * @param {boolean} isBackward
  * @returns {Promise<Found | null>}
@@ -52,7 +52,7 @@ export async function nextInLane(api, {band, table, lane, time, span}, isBackwar
 
 /**
  * The next slice of the same name, anywhere.
- * @param {import("../api.js").Api} api
+ * @param {import("../shared/api.js").Api} api
  * @param {{table: string, label: number, from: number}} slice
  * @param {boolean} isBackward
  * @returns {Promise<{table: string, row: number, time: number} | null>}

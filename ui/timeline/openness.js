@@ -16,7 +16,7 @@ const written = (ids) => (ids.size ? [...ids].join(",") : null);
 export class Openness {
 	/**
 	 * @param {import("./rows.js").Groups} groups
-	 * @param {import("../state.js").Store} store
+	 * @param {import("../shared/state.js").Store} store
 	 */
 	constructor(groups, store) {
 		this.groups = groups;

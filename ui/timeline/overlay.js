@@ -4,7 +4,7 @@
  * selected slice, arrows to what it caused and what caused it, the critical path, a selected stretch of time.
  */
 
-import {themeColour} from "../theme.js";
+import {themeColour} from "../shared/theme.js";
 import {firstAbove} from "./sorted.js";
 import {timeToX} from "./viewport.js";
 
@@ -19,7 +19,7 @@ const STEEP = 24;
  * @property {number} top
  * @property {import("./viewport.js").Viewport} viewport
  * @property {number} ratio
- * @property {import("../state.js").Selected | null} selected
+ * @property {import("../shared/state.js").Selected | null} selected
  * @property {{from: number, to: number} | null} stretch
  * @property {import("./rows.js").Band | null} path the critical path, where it is to be shown
  */
@@ -131,7 +131,7 @@ export class Overlay {
 
 	/**
 	 * @param {OverlayFrame} frame
-	 * @param {import("../state.js").Selected} selected
+	 * @param {import("../shared/state.js").Selected} selected
 	 */
 	#drawSelected(frame, selected) {
 		const {layout, top, viewport, ratio} = frame;

@@ -58,7 +58,7 @@ function brightness(pixel) {
 
 /** Paints of labels, each made once. */
 export class Palette {
-	/** @param {import("../colours.js").SliceColours} colours */
+	/** @param {import("../shared/colours.js").SliceColours} colours */
 	constructor(colours) {
 		this.colours = colours;
 		/** @type {Map<string, Map<number, Paint>>} */

@@ -24,6 +24,7 @@
  * @property {number} lanes
  * @property {number} count
  * @property {string | null} unit
+ * @property {import("../shared/tables.js").Description} as how its table is shown
  *
  * @typedef {object} Group
  * @property {string} id
@@ -51,11 +52,6 @@
 const GROUP_HEIGHT = 22;
 const SERIES_HEIGHT = 48;
 const LANE_HEIGHT = 18;
-/**
- * Lanes that need no text are thin.
- * @type {Record<string, number>}
- */
-const THIN = {states: 11, idle: 11, path: 11, cpu_runs: 15, interrupts: 11, major_faults: 11, block_io: 14};
 const PADDING = 3;
 const STRIPES = 4;
 const OPEN_THREADS = 6;
@@ -85,12 +81,12 @@ export class Groups {
 		this.groupOfTrack = new Map(groups.filter(({track}) => track !== null).map((group) => [group.track, group]));
 		this.bandOfTrack = new Map([...bands].reverse().map((band) => [band.track, band]));
 		/**
-		 * Of the queues of a device: why it was idle.
+		 * Of the queues of a device: what an analysis says of the time between.
 		 * @type {Map<number, Band>}
 		 */
 		this.idleOfQueue = new Map(groups.flatMap((group) => {
-			const idle = group.bands.find((number) => bands[number].table === "idle");
-			return idle === undefined ? [] : group.bands.filter((number) => bands[number].table === "device_operations")
+			const idle = group.kind === "device" && group.bands.find((number) => bands[number].as.is_derived);
+			return typeof idle !== "number" ? [] : group.bands.filter((number) => !bands[number].as.is_derived)
 				.map((number) => [number, bands[idle]]);
 		}));
 		this.openAtFirst = this.#chooseOpen();
@@ -139,7 +135,7 @@ export class Groups {
 
 /** @param {Band} band */
 function laneHeight(band) {
-	return band.kind === "series" ? SERIES_HEIGHT : THIN[band.table] ?? LANE_HEIGHT;
+	return band.kind === "series" ? SERIES_HEIGHT : band.as.lane_height ?? LANE_HEIGHT;
 }
 
 /**

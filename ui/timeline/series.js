@@ -9,7 +9,7 @@ import {roundUp} from "./ticks.js";
 import {timeToX} from "./viewport.js";
 
 /**
- * @typedef {{from: number, to: number, part: import("../api.js").SeriesPart}} SeriesPiece
+ * @typedef {{from: number, to: number, part: import("../shared/api.js").SeriesPart}} SeriesPiece
  * @typedef {{y: number, height: number, faint: number, strong: number}} Place and colours
  * @typedef {{pixels: Uint32Array, width: number, height: number}} Image
  */

@@ -14,21 +14,21 @@ import {Cache} from "./cache.js";
  */
 
 /** @param {Band} band */
-const isDerived = ({table}) => table === "idle" || table === "path";
+const isLate = ({as}) => as.is_late === true;
 
 export class Sources {
 	/**
-	 * @param {import("../api.js").Api} api
+	 * @param {import("../shared/api.js").Api} api
 	 * @param {number} span
 	 * @param {() => void} changed
 	 */
 	constructor(api, span, changed) {
 		const slices = (/** @type {any} */ viewport, /** @type {AbortSignal} */ signal) => api.slices(viewport, signal);
-		/** @type {Cache<import("../api.js").SlicePart>} */
+		/** @type {Cache<import("../shared/api.js").SlicePart>} */
 		this.slices = new Cache(slices, span, changed);
-		/** @type {Cache<import("../api.js").SlicePart>} */
-		this.derived = new Cache(slices, span, changed);
-		/** @type {Cache<import("../api.js").SeriesPart>} */
+		/** @type {Cache<import("../shared/api.js").SlicePart>} */
+		this.late = new Cache(slices, span, changed);
+		/** @type {Cache<import("../shared/api.js").SeriesPart>} */
 		this.series = new Cache((viewport, signal) => api.series(viewport, signal), span, changed);
 		/**
 		 * What to ask for when the slices are drawn.
@@ -50,9 +50,9 @@ export class Sources {
 				lanesOf.set(band.band, Math.max(lanesOf.get(band.band) ?? 1, lanes));
 			return lanesOf;
 		};
-		const hasSlices = this.slices.want(numbers((band) => band.kind === "slices" && !isDerived(band)), viewport);
+		const hasSlices = this.slices.want(numbers((band) => band.kind === "slices" && !isLate(band)), viewport);
 		const series = numbers(({kind}) => kind === "series");
-		const derived = numbers(isDerived);
+		const late = numbers(isLate);
 		const lacks = (/** @type {Cache<any>} */ cache, /** @type {Map<number, number>} */ numbered) => {
 			const isLacking = cache.lacking(numbered, viewport).length > 0;
 			if (!isLacking) /* also where what failed has gone out of sight */
@@ -60,11 +60,11 @@ export class Sources {
 			return isLacking && cache.mayAsk();
 		};
 		const lacksSeries = lacks(this.series, series);
-		const lacksDerived = lacks(this.derived, derived);
-		if (hasSlices && (lacksSeries || lacksDerived))
+		const lacksLate = lacks(this.late, late);
+		if (hasSlices && (lacksSeries || lacksLate))
 			this.#askLater(() => {
 				this.series.want(series, viewport);
-				this.derived.want(derived, viewport);
+				this.late.want(late, viewport);
 			});
 		return hasSlices;
 	}
@@ -82,17 +82,17 @@ export class Sources {
 
 	/** Why something could not be had; "": all is well. */
 	failure() {
-		return this.slices.failure || this.series.failure || this.derived.failure;
+		return this.slices.failure || this.series.failure || this.late.failure;
 	}
 
 	/** Whether an answer is waited for. */
 	isWaiting() {
-		return this.later !== null || [this.slices, this.series, this.derived].some(({underWay}) => underWay !== null);
+		return this.later !== null || [this.slices, this.series, this.late].some(({underWay}) => underWay !== null);
 	}
 
 	/** @param {Band} band @param {number} lanes @param {number} from @param {number} to */
 	slicesOf(band, lanes, from, to) {
-		return (isDerived(band) ? this.derived : this.slices).pieces(band.band, lanes, from, to);
+		return (isLate(band) ? this.late : this.slices).pieces(band.band, lanes, from, to);
 	}
 
 	/** @param {Band} band @param {number} from @param {number} to */

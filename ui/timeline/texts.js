@@ -4,7 +4,7 @@
  * fit are cut by their number of characters, in the middle.
  */
 
-import {shorten} from "../names.js";
+import {shorten} from "../shared/names.js";
 
 const FAMILY = 'system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
 const MEASURED = 20000;

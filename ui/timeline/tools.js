@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The bar above the timeline: zoom, what lies over the tracks, which tracks, and what colours mean. */
 
-import {causeColour, stateColour} from "../colours.js";
-import {element} from "../dom.js";
+import {causeColour, stateColour} from "../shared/colours.js";
+import {element} from "../shared/dom.js";
 
 /**
  * @typedef {object} ToolActions
@@ -35,13 +35,13 @@ function createLegend({causes, states, reasons}) {
 				...special.map((reason) => legendItem(stateColour("blocked", reason), `blocked: ${reason}`))]),
 			list("Causes: of idle time, along the critical path",
 				causes.map((cause) => legendItem(causeColour(cause), cause.replaceAll("_", " ")))),
-			element("p", {class: "quiet"}, "Names of operations, kernels and calls have a colour of their own. " +
-				"Paler: several slices in one pixel that do not fill it. Underlined: the selected name.")));
+			element("p", {class: "quiet"}, "Names of operations, device kernels and calls have a colour of their " +
+				"own. Paler: several slices in one pixel that do not fill it. Underlined: the selected name.")));
 }
 
 /**
  * A button that is on or off; the state is in the URL.
- * @param {import("../state.js").Store} store
+ * @param {import("../shared/state.js").Store} store
  * @param {string} option
  * @param {string} text
  * @param {string} about

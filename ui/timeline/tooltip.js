@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is under the pointer, in a few words beside it. */
 
-import {element, replaceContent} from "../dom.js";
-import {count, duration} from "../format.js";
+import {element, replaceContent} from "../shared/dom.js";
+import {count, duration} from "../shared/format.js";
 
 const PATIENCE_MS = 90;
 const REMEMBERED = 2000;
@@ -20,7 +20,7 @@ const REMEMBERED = 2000;
  */
 
 export class Tooltip {
-	/** @param {import("../api.js").Api} api */
+	/** @param {import("../shared/api.js").Api} api */
 	constructor(api) {
 		this.api = api;
 		this.element = element("div", {class: "timeline-tooltip", role: "tooltip", hidden: true});
@@ -95,7 +95,7 @@ export class Tooltip {
 		const isMerged = slices > 1;
 		const second = isMerged
 			? `${count(slices)} slices begin within ${duration(to - from)}` +
-				(band.table === "path" ? "" : `, ${(shade / 10).toFixed(0)} % covered`)
+				(band.as.is_shaded_by_track ? "" : `, ${(shade / 10).toFixed(0)} % covered`)
 			: duration(to - from);
 		replaceContent(this.element,
 			element("div", {class: "timeline-tooltip-title"}, isMerged ? `longest: ${title}` : title),

@@ -4,8 +4,8 @@
  * document, and the one that has the focus.
  */
 
-import {element} from "../dom.js";
-import {count, duration} from "../format.js";
+import {element} from "../shared/dom.js";
+import {count, duration} from "../shared/format.js";
 
 /** Rows made before and after those in sight. */
 const SPARE = 6;

@@ -61,3 +61,8 @@ void mr_opencl_prepare_exit(void)
 	atexit(on_program_exit);
 	at_quick_exit(on_program_exit);
 }
+
+const struct mr_hook_functions mr_opencl_functions = {
+	.leave = mr_opencl_leave_program,
+	.end = mr_opencl_write_unfinished,
+};

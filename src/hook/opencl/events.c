@@ -42,7 +42,7 @@ static void harvest(struct mr_opencl_queue *queue)
 cl_int mr_opencl_clWaitForEvents(cl_uint count, const cl_event *events)
 {
 	struct mr_opencl_call call;
-	uint64_t correlation = mr_opencl_new_correlation();
+	uint64_t correlation = mr_correlation_new();
 	if (mr_opencl_begin(&call, MR_OPENCL_clWaitForEvents, correlation))
 		mr_opencl_note_waits(correlation, count, events);
 	visit_queues(count, events, watch);
@@ -60,7 +60,7 @@ cl_int mr_opencl_clEnqueueWaitForEvents(cl_command_queue command_queue, cl_uint 
 					const cl_event *events)
 {
 	struct mr_opencl_call call;
-	uint64_t correlation = mr_opencl_new_correlation();
+	uint64_t correlation = mr_correlation_new();
 	if (!mr_opencl_begin(&call, MR_OPENCL_clEnqueueWaitForEvents, correlation))
 		return mr_opencl_next.clEnqueueWaitForEvents(command_queue, count, events);
 	mr_opencl_note_waits(correlation, count, events);
@@ -81,7 +81,7 @@ cl_event mr_opencl_clCreateUserEvent(cl_context context, cl_int *ret_error)
 	struct mr_opencl_call call;
 	cl_int error = CL_SUCCESS;
 	ret_error = ret_error ? ret_error : &error;
-	uint64_t correlation = mr_opencl_new_correlation();
+	uint64_t correlation = mr_correlation_new();
 	mr_opencl_begin(&call, MR_OPENCL_clCreateUserEvent, correlation);
 	cl_event event = mr_opencl_next.clCreateUserEvent(context, ret_error);
 	const struct mr_handle entry = {.handle = event, .value = correlation, .references = 1};

@@ -27,7 +27,7 @@ struct mr_opencl_work {
 static bool begin(struct launch *launch, enum mr_opencl_function function, cl_command_queue handle,
 		  cl_uint wait_count, const cl_event *waits, cl_event **event)
 {
-	if (!mr_opencl_begin(&launch->call, function, mr_opencl_new_correlation()))
+	if (!mr_opencl_begin(&launch->call, function, mr_correlation_new()))
 		return false;
 	launch->queue = mr_opencl_queue_find(handle);
 	launch->own_event = NULL;
@@ -58,7 +58,7 @@ static void keep(const struct launch *launch, const struct mr_opencl_work *work,
 		mr_handle_put(&mr_opencl->event_map, &entry);
 	}
 	uint64_t start = launch->call.interval.start_ticks;
-	const struct mr_opencl_operation operation = {
+	const struct mr_pending_operation operation = {
 		.event = event,
 		.correlation = launch->call.correlation,
 		.bytes = work->bytes,

@@ -5,9 +5,8 @@
  */
 #include "hook/opencl/layer.h"
 
-#include <sys/mman.h>
-
 #include "hook/hook.h"
+#include "record/own_call.h"
 
 struct mr_opencl_dispatch mr_opencl_next;
 uint32_t mr_opencl_names[MR_OPENCL_FUNCTIONS];
@@ -36,21 +35,14 @@ static const char *const names[MR_OPENCL_FUNCTIONS] = {
 #undef ABSENT
 };
 
-void *mr_opencl_memory(size_t bytes)
-{
-	void *memory =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
 /* A second loader in the process, or the same one loaded again, finds the layer ready: handles lead to
  * their drivers through either, and the newest is there for sure. */
 static bool prepare(void)
 {
 	if (mr_opencl)
 		return true;
-	struct mr_opencl_state *state = mr_opencl_memory(sizeof *state);
-	if (!state || madvise(state, sizeof *state, MADV_WIPEONFORK) != 0)
+	struct mr_opencl_state *state = mr_own_map(sizeof *state);
+	if (!state || mr_own_call(SYS_madvise, state, sizeof *state, MADV_WIPEONFORK) != 0)
 		return false;
 	for (int i = 0; i < MR_OPENCL_FUNCTIONS; i++)
 		mr_opencl_names[i] = mr_define_string(names[i]);

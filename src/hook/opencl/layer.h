@@ -35,8 +35,11 @@
 
 #include <stdatomic.h>
 
-#include "hook/opencl/handles.h"
 #include "hook/opencl/types.h"
+#include "hook/shared/correlation.h"
+#include "hook/shared/device_clock.h"
+#include "hook/shared/handles.h"
+#include "hook/shared/pending.h"
 #include "record/interval.h"
 
 /* ---- from functions.def ------------------------------------------------------------------------- */
@@ -87,38 +90,10 @@ enum {
 	MR_OPENCL_PROPERTIES = 33, /* 16 pairs and the end: queues with more are left as they are */
 };
 
-/* A device clock read between two reads of the user clock. */
-struct mr_opencl_bracket {
-	uint64_t before;
-	uint64_t value;
-	uint64_t after;
-};
-
 struct mr_opencl_device {
-	_Atomic uintptr_t lock; /* of what follows the line */
 	struct mr_opencl_device *next;
-	cl_device_id handle;
 	uint32_t id;
-	uint32_t clock;
-	/* ---- */
-	bool has_timer;                /* clGetDeviceAndHostTimer() works */
-	struct mr_opencl_bracket best; /* narrowest since the last sample; after 0: none */
-	uint64_t last;                 /* time of the device at the last sample; 0: none yet */
-	uint64_t window_ns;            /* a sample is due this long after it */
-	uint32_t narrowest_ticks;      /* bracket of all */
-};
-
-/* Something a queue is to do, from its launch until it is found complete. */
-struct mr_opencl_operation {
-	cl_event event;
-	uint64_t correlation;
-	uint64_t bytes;
-	uint64_t launch_ticks;          /* when the call that launched it began ... */
-	uint32_t launch_duration_ticks; /* ... and how long it took; UINT32_MAX: longer than fits */
-	uint32_t name;                  /* of its kernel */
-	uint8_t kind;                   /* enum mr_operation_kind */
-	bool is_shared;                 /* the program has the event, too */
-	bool is_watched;                /* the driver was asked to call us when it is complete */
+	struct mr_device_clock clock;
 };
 
 /* Queues stay where they are for ever; one that is released and empty is used again. */
@@ -135,13 +110,9 @@ struct mr_opencl_queue {
 	cl_queue_properties properties[MR_OPENCL_PROPERTIES]; /* ... if is_added */
 	_Atomic uint64_t last_correlation;
 	atomic_bool is_released;
-	/* ---- a ring */
-	struct mr_opencl_operation *operations;
-	uint32_t capacity; /* a power of two */
-	uint32_t first;
-	uint32_t count;
-	uint32_t taken;      /* out of the ring, to be looked at */
-	uint32_t harvest_at; /* count at which it is worth looking */
+	/* ---- */
+	struct mr_pending pending;
+	uint32_t harvest_at; /* pending operations at which it is worth looking */
 	/* ---- being called back */
 	uint32_t watched;           /* operations that are ... */
 	uint32_t watched_before;    /* ... and were before it became quiet: may be far ahead */
@@ -153,7 +124,6 @@ struct mr_opencl_queue {
 };
 
 struct mr_opencl_state {
-	_Atomic uint64_t next_correlation;
 	_Atomic uint64_t harvest_due_ticks; /* 0: nothing is pending */
 	_Atomic uint32_t queue_number;
 	_Atomic uint32_t changes; /* how often a queue or kernel became known, or was forgotten */
@@ -174,9 +144,6 @@ extern struct mr_opencl_dispatch mr_opencl_next;      /* what is called behind u
 extern uint32_t mr_opencl_names[MR_OPENCL_FUNCTIONS]; /* ids of the functions' names */
 extern struct mr_opencl_state *mr_opencl;             /* never NULL when a function is called */
 extern _Thread_local uint32_t mr_opencl_depth __attribute__((tls_model("initial-exec")));
-
-/* Memory of zeroes straight from the system, never given back; NULL if there is none. (layer.c) */
-void *mr_opencl_memory(size_t bytes);
 
 /* What a thread looked up last: many calls in a row name the same queue and kernel. Good for as long as
  * nothing has changed, in the process that looked. */
@@ -206,7 +173,7 @@ struct mr_opencl_device *mr_opencl_device_find(cl_device_id handle);
 
 /* An operation was queued at this time of its device: perhaps a clock sample. */
 void mr_opencl_clock_note(struct mr_opencl_device *device,
-			  const struct mr_opencl_operation *operation, uint64_t queued);
+			  const struct mr_pending_operation *operation, uint64_t queued);
 
 /* Writes the last samples. */
 void mr_opencl_clocks_close(void);
@@ -224,10 +191,14 @@ void mr_opencl_queue_adopt(cl_command_queue handle);
 /* Sees to it that exit() does not miss anything. */
 void mr_opencl_prepare_exit(void);
 
+/* Before the process ends (`is_end`) or tries to execute another program, by a function that may be called
+ * anywhere: writes what devices have done and, at the end, what not, if it is safe to ask their drivers. */
+void mr_opencl_leave_program(bool is_end);
+
 /* ---- operations.c -------------------------------------------------------------------------------- */
 
 /* Keeps an operation until it is complete. Its event's reference is ours from `now` on. */
-void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_opencl_operation *operation,
+void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_pending_operation *operation,
 		    uint64_t now);
 
 /* Writes the operations that are complete; `is_thorough`: all of them, be there ever so many. */
@@ -240,14 +211,10 @@ uint32_t mr_opencl_count_pending(struct mr_opencl_queue *queue);
 /* Gives back our reference to an event, whose operation goes unrecorded if it is not complete. */
 void mr_opencl_let_go(struct mr_opencl_queue *queue, cl_event event);
 
-/* ---- watch.c: the driver calls us when something is complete --------------------------------------- */
+/* Writes what devices had not finished when the process ends. */
+void mr_opencl_write_unfinished(void);
 
-/* The pending operation with this number, oldest first; with the queue's lock held. */
-static inline struct mr_opencl_operation *mr_opencl_ring_at(const struct mr_opencl_queue *queue,
-							    uint32_t index)
-{
-	return &queue->operations[(queue->first + index) & (queue->capacity - 1)];
-}
+/* ---- watch.c: the driver calls us when something is complete --------------------------------------- */
 
 /* The event to watch next, with a reference more, if there is one, and the driver has not been asked too
  * often; else NULL. The queue's lock is held. */
@@ -297,11 +264,6 @@ struct mr_opencl_about {
 	const void *object;
 	uint64_t bytes;
 };
-
-static inline uint64_t mr_opencl_new_correlation(void)
-{
-	return atomic_fetch_add_explicit(&mr_opencl->next_correlation, 1, memory_order_relaxed) + 1;
-}
 
 /* Begins a call; false if it is not to be recorded. `correlation` 0: none. */
 static inline bool mr_opencl_begin(struct mr_opencl_call *call, enum mr_opencl_function function,

@@ -9,16 +9,10 @@
  */
 #include "hook/opencl/layer.h"
 
-#include <sys/mman.h>
-
-#include "hook/hook.h"
-
 enum {
 	BATCH = 32,
 	HARVEST_STEP = 256,             /* launches between two looks */
 	HARVEST_LOOK = 1024,            /* operations looked at, if the queue is out of order */
-	FIRST_CAPACITY = 128,           /* operations */
-	KEPT_CAPACITY = 8192,           /* a larger ring is given back when it is empty */
 	HARVEST_PERIOD_TICKS = 1 << 24, /* some milliseconds */
 };
 
@@ -33,69 +27,13 @@ struct batch {
 	uint32_t count;   /* ... and are */
 	uint32_t watched; /* of those that are no more */
 	bool is_missed;   /* in the end: a callback came, or was to be asked for, meanwhile */
-	struct mr_opencl_operation operations[BATCH];
+	struct mr_pending_operation operations[BATCH];
 };
-
-/* ---- the ring: with the queue's lock held -------------------------------------------------------- */
-
-static __attribute__((noinline)) bool ring_grow(struct mr_opencl_queue *queue)
-{
-	uint32_t capacity = queue->capacity ? queue->capacity * 2 : FIRST_CAPACITY;
-	struct mr_opencl_operation *larger =
-		mmap(NULL, capacity * sizeof *larger, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (larger == MAP_FAILED)
-		return false;
-	for (uint32_t i = 0; i < queue->count; i++)
-		larger[i] = *mr_opencl_ring_at(queue, i);
-	if (queue->operations)
-		munmap(queue->operations, queue->capacity * sizeof *larger);
-	queue->operations = larger;
-	queue->capacity = capacity;
-	queue->first = 0;
-	return true;
-}
-
-static void ring_drop(struct mr_opencl_queue *queue)
-{
-	munmap(queue->operations, queue->capacity * sizeof queue->operations[0]);
-	queue->operations = NULL;
-	queue->capacity = 0;
-}
-
-/* Adds at the end, or (`at_front`) before the first. */
-static bool ring_add(struct mr_opencl_queue *queue, const struct mr_opencl_operation *operation,
-		     bool at_front)
-{
-	if (mr_unlikely(queue->count == queue->capacity) && !ring_grow(queue))
-		return false;
-	queue->first -= at_front;
-	*mr_opencl_ring_at(queue, at_front ? 0 : queue->count) = *operation;
-	queue->count++;
-	return true;
-}
-
-/* Puts back before the first, but behind what was launched earlier: others may have looked at that, and have
- * been the faster. */
-static bool ring_put_back(struct mr_opencl_queue *queue,
-			  const struct mr_opencl_operation *operation)
-{
-	if (!ring_add(queue, operation, true))
-		return false;
-	for (uint32_t i = 1; i < queue->count; i++) {
-		struct mr_opencl_operation *earlier = mr_opencl_ring_at(queue, i);
-		if (earlier->correlation > operation->correlation)
-			break;
-		*mr_opencl_ring_at(queue, i - 1) = *earlier;
-		*earlier = *operation;
-	}
-	return true;
-}
 
 /* ---- completion ---------------------------------------------------------------------------------- */
 
 /* Gives back the reference. In this order: when the event is gone, its handle may at once be another's. */
-static void release(const struct mr_opencl_operation *operation)
+static void release(const struct mr_pending_operation *operation)
 {
 	struct mr_handle unused;
 	if (atomic_load_explicit(&mr_opencl->is_leaving, memory_order_relaxed))
@@ -106,7 +44,7 @@ static void release(const struct mr_opencl_operation *operation)
 	mr_opencl_next.clReleaseEvent(operation->event);
 }
 
-static void lose(const struct mr_opencl_operation *operation)
+static void lose(const struct mr_pending_operation *operation)
 {
 	mr_count_loss(MR_loss_reason_no_free_packet, 1);
 	release(operation);
@@ -139,7 +77,7 @@ enum state {
 };
 
 /* Reads the times of an operation that is over. `is_expected`: it should be, so that its times tell. */
-static enum state finish(const struct batch *batch, const struct mr_opencl_operation *operation,
+static enum state finish(const struct batch *batch, const struct mr_pending_operation *operation,
 			 bool is_expected, struct mr_event_device_operation *ret_done)
 {
 	cl_ulong times[4] = {0};
@@ -164,29 +102,6 @@ static enum state finish(const struct batch *batch, const struct mr_opencl_opera
 	return is_valid ? OVER : GONE;
 }
 
-/* In one go if there is room, with one look at the clock. */
-static void write_operations(const struct mr_event_device_operation *done, uint32_t count)
-{
-	const size_t each = MR_COMPACT_HEADER_BYTES + sizeof *done;
-	uint64_t ticks;
-	if (count == 0)
-		return;
-	uint8_t *at = mr_reserve_fast(MR_EVENT_device_operation,
-				      count * each - MR_COMPACT_HEADER_BYTES, &ticks);
-	if (!at) {
-		for (uint32_t i = 0; i < count; i++)
-			mr_emit_slow(MR_EVENT_device_operation, &done[i], sizeof *done, NULL);
-		return;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (i > 0)
-			at = mr_put_header(at, MR_EVENT_device_operation, ticks);
-		memcpy(at, &done[i], sizeof *done);
-		at += sizeof *done;
-	}
-	mr_commit_fast(at, mr_self.writers[0].open_count);
-}
-
 /* ---- harvest ------------------------------------------------------------------------------------- */
 
 static bool take(struct mr_opencl_queue *queue, uint32_t most, struct batch *ret_batch)
@@ -198,13 +113,8 @@ static bool take(struct mr_opencl_queue *queue, uint32_t most, struct batch *ret
 	ret_batch->is_in_order = queue->is_in_order;
 	ret_batch->is_profiled = queue->is_profiled;
 	ret_batch->is_released = atomic_load_explicit(&queue->is_released, memory_order_relaxed);
-	most = mr_min(most, (uint32_t)BATCH);
-	ret_batch->count = mr_min(most, queue->count);
-	for (uint32_t i = 0; i < ret_batch->count; i++)
-		ret_batch->operations[i] = *mr_opencl_ring_at(queue, i);
-	queue->first += ret_batch->count;
-	queue->count -= ret_batch->count;
-	queue->taken += ret_batch->count;
+	ret_batch->count = mr_pending_take(&queue->pending, mr_min(most, (uint32_t)BATCH),
+					   ret_batch->operations);
 	ret_batch->taken = ret_batch->count;
 	ret_batch->watched = 0;
 	ret_batch->is_missed = false;
@@ -224,19 +134,20 @@ static bool put_back(struct mr_opencl_queue *queue, struct batch *batch)
 	uint32_t kept = 0;
 	if (batch->is_in_order)
 		while (kept < batch->count &&
-		       ring_put_back(queue, &batch->operations[batch->count - 1 - kept]))
+		       mr_pending_put_back(&queue->pending,
+					   &batch->operations[batch->count - 1 - kept]))
 			kept++;
 	else
-		while (kept < batch->count && ring_add(queue, &batch->operations[kept], false))
+		while (kept < batch->count &&
+		       mr_pending_add(&queue->pending, &batch->operations[kept]))
 			kept++;
-	queue->taken -= batch->taken;
+	queue->pending.taken -= batch->taken;
 	queue->watched -= batch->watched;
 	queue->watched_before = mr_min(queue->watched_before, queue->watched);
-	queue->harvest_at = queue->count + HARVEST_STEP;
-	if (queue->count == 0 && queue->capacity > KEPT_CAPACITY)
-		ring_drop(queue);
+	queue->harvest_at = queue->pending.count + HARVEST_STEP;
+	mr_pending_shrink(&queue->pending);
 	bool is_released = atomic_load_explicit(&queue->is_released, memory_order_relaxed);
-	batch->is_missed = queue->is_missed && queue->taken == 0;
+	batch->is_missed = queue->is_missed && queue->pending.taken == 0;
 	queue->is_missed = queue->is_missed && !batch->is_missed;
 	mr_unlock(&queue->lock);
 	mr_count_loss(MR_loss_reason_no_free_packet, batch->count - kept);
@@ -248,7 +159,7 @@ static bool put_back(struct mr_opencl_queue *queue, struct batch *batch)
 static void write_finished(const struct batch *batch, enum state *ret_states)
 {
 	struct mr_event_device_operation done[BATCH];
-	const struct mr_opencl_operation *narrowest = NULL; /* launched by the shortest call */
+	const struct mr_pending_operation *narrowest = NULL; /* launched by the shortest call */
 	uint64_t narrowest_queued = 0;
 	uint32_t count = 0, left = 0;
 	bool is_valid;
@@ -256,7 +167,7 @@ static void write_finished(const struct batch *batch, enum state *ret_states)
 			   is_over(batch->operations[batch->count - 1].event, &is_valid) &&
 			   is_valid;
 	for (uint32_t i = 0; i < batch->count; i++) {
-		const struct mr_opencl_operation *operation = &batch->operations[i];
+		const struct mr_pending_operation *operation = &batch->operations[i];
 		ret_states[i] = batch->is_in_order && left > 0
 					? PENDING
 					: finish(batch, operation, is_expected, &done[count]);
@@ -272,7 +183,7 @@ static void write_finished(const struct batch *batch, enum state *ret_states)
 		}
 		count++;
 	}
-	write_operations(done, count);
+	mr_pending_write_done(done, count);
 	if (batch->device && narrowest)
 		mr_opencl_clock_note(batch->device, narrowest, narrowest_queued);
 }
@@ -284,7 +195,7 @@ static void finish_batch(struct batch *batch)
 	uint32_t left = 0;
 	write_finished(batch, states);
 	for (uint32_t i = 0; i < batch->count; i++) {
-		const struct mr_opencl_operation *operation = &batch->operations[i];
+		const struct mr_pending_operation *operation = &batch->operations[i];
 		if (states[i] == PENDING) {
 			batch->operations[left++] = *operation;
 			continue;
@@ -300,7 +211,7 @@ uint32_t mr_opencl_count_pending(struct mr_opencl_queue *queue)
 {
 	uint32_t count = 1; /* who knows */
 	if (mr_lock(&queue->lock)) {
-		count = queue->count + queue->taken;
+		count = queue->pending.count + queue->pending.taken;
 		mr_unlock(&queue->lock);
 	}
 	return count;
@@ -350,7 +261,7 @@ void mr_opencl_harvest_all(bool is_thorough)
 		atomic_store_explicit(&mr_opencl->harvest_due_ticks, 0, memory_order_relaxed);
 }
 
-void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_opencl_operation *operation,
+void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_pending_operation *operation,
 		    uint64_t now)
 {
 	atomic_store_explicit(&queue->last_correlation, operation->correlation,
@@ -358,9 +269,9 @@ void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_opencl_operat
 	bool is_kept = false, is_worth_looking = false;
 	cl_event watched = NULL;
 	if (mr_lock(&queue->lock)) {
-		is_kept = ring_add(queue, operation, false);
+		is_kept = mr_pending_add(&queue->pending, operation);
 		is_worth_looking =
-			queue->count >= mr_max(queue->harvest_at, (uint32_t)HARVEST_STEP);
+			queue->pending.count >= mr_max(queue->harvest_at, (uint32_t)HARVEST_STEP);
 		queue->is_quiet = false;
 		watched = mr_opencl_choose_watched(queue, now);
 		mr_unlock(&queue->lock);
@@ -379,23 +290,16 @@ void mr_opencl_keep(struct mr_opencl_queue *queue, const struct mr_opencl_operat
 void mr_opencl_let_go(struct mr_opencl_queue *queue, cl_event event)
 {
 	mr_opencl_harvest(queue, true);
-	struct mr_opencl_operation found = {0};
+	struct mr_pending_operation found;
 	if (!mr_lock(&queue->lock))
 		return;
-	for (uint32_t i = 0; i < queue->count; i++) {
-		if (mr_opencl_ring_at(queue, i)->event != event)
-			continue;
-		found = *mr_opencl_ring_at(queue, i);
-		for (uint32_t j = i; j > 0; j--)
-			*mr_opencl_ring_at(queue, j) = *mr_opencl_ring_at(queue, j - 1);
-		queue->first++;
-		queue->count--;
+	bool is_found = mr_pending_remove(&queue->pending, event, &found);
+	if (is_found) {
 		queue->watched -= found.is_watched;
 		queue->watched_before = mr_min(queue->watched_before, queue->watched);
-		break;
 	}
 	mr_unlock(&queue->lock);
-	if (found.event)
+	if (is_found)
 		lose(&found);
 }
 
@@ -406,13 +310,8 @@ void mr_opencl_write_unfinished(void)
 	for (; queue; queue = queue->next) {
 		if (!mr_lock(&queue->lock))
 			continue;
-		for (uint32_t i = 0; i < queue->count; i++) {
-			const struct mr_opencl_operation *operation = mr_opencl_ring_at(queue, i);
-			mr_emit(device_operation_unfinished, .queue = queue->id,
-				.name = operation->name, .correlation = operation->correlation,
-				.kind = operation->kind);
-		}
-		queue->count = queue->watched = queue->watched_before = 0;
+		mr_pending_write_unfinished(&queue->pending, queue->id);
+		queue->watched = queue->watched_before = 0;
 		mr_unlock(&queue->lock);
 	}
 }

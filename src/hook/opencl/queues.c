@@ -4,6 +4,8 @@
  */
 #include "hook/opencl/layer.h"
 
+#include "record/own_call.h"
+
 static _Thread_local struct mr_opencl_memo memo __attribute__((tls_model("initial-exec")));
 
 /* The properties of a queue: as the program gives them, and with profiling. */
@@ -41,7 +43,7 @@ static struct mr_opencl_queue *spare_queue(void)
 		    mr_opencl_count_pending(queue) == 0)
 			return queue;
 	}
-	struct mr_opencl_queue *queue = mr_opencl_memory(sizeof *queue);
+	struct mr_opencl_queue *queue = mr_own_map(sizeof *queue);
 	if (!queue)
 		return NULL;
 	queue->next = first;
@@ -325,7 +327,7 @@ cl_int mr_opencl_clFinish(cl_command_queue command_queue)
 	struct mr_opencl_queue *queue = mr_opencl_queue_find(command_queue);
 	uint64_t awaited =
 		queue ? atomic_load_explicit(&queue->last_correlation, memory_order_relaxed) : 0;
-	uint64_t correlation = awaited ? mr_opencl_new_correlation() : 0;
+	uint64_t correlation = awaited ? mr_correlation_new() : 0;
 	if (mr_opencl_begin(&call, MR_OPENCL_clFinish, correlation) && awaited)
 		mr_emit(runtime_wait, .correlation = correlation, .awaited = awaited);
 	if (queue)

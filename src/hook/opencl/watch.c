@@ -38,7 +38,7 @@ static _Thread_local cl_event asked __attribute__((tls_model("initial-exec")));
 static uint32_t choose_distance(struct mr_opencl_queue *queue, uint64_t now)
 {
 	uint32_t most = queue->is_quiet ? QUIET_LINKS : LINKS;
-	uint32_t half = (queue->count + 1) / 2;
+	uint32_t half = (queue->pending.count + 1) / 2;
 	if (now - queue->watch_start_ticks > PERIOD_TICKS) {
 		queue->watch_start_ticks = now;
 		queue->watch_links = 0;
@@ -47,22 +47,23 @@ static uint32_t choose_distance(struct mr_opencl_queue *queue, uint64_t now)
 	if (queue->watch_links >= most)
 		return queue->is_quiet && queue->is_in_order ? half : 0;
 	if (!queue->is_in_order || (!queue->is_quiet && queue->watch_links + 1 == most))
-		return queue->count;
+		return queue->pending.count;
 	return mr_min(queue->watch_distance, half);
 }
 
 cl_event mr_opencl_choose_watched(struct mr_opencl_queue *queue, uint64_t now)
 {
 	/* Of a queue in order, one is enough; of any other, that one may never be complete. */
-	if (queue->count == 0 ||
-	    (queue->is_in_order && (queue->taken > 0 || queue->watched > queue->watched_before)))
+	if (queue->pending.count == 0 ||
+	    (queue->is_in_order &&
+	     (queue->pending.taken > 0 || queue->watched > queue->watched_before)))
 		return NULL;
 	uint32_t distance = choose_distance(queue, now);
-	while (distance > 0 && mr_opencl_ring_at(queue, distance - 1)->is_watched)
+	while (distance > 0 && mr_pending_at(&queue->pending, distance - 1)->is_watched)
 		distance /= 2;
 	if (distance == 0)
 		return NULL;
-	struct mr_opencl_operation *operation = mr_opencl_ring_at(queue, distance - 1);
+	struct mr_pending_operation *operation = mr_pending_at(&queue->pending, distance - 1);
 	operation->is_watched = true;
 	queue->watched++;
 	queue->watch_links++;
@@ -74,7 +75,7 @@ cl_event mr_opencl_choose_watched(struct mr_opencl_queue *queue, uint64_t now)
 /* Likewise, or has those who are looking at operations watch on. */
 static cl_event choose_or_leave(struct mr_opencl_queue *queue, uint64_t now)
 {
-	queue->is_missed = queue->taken > 0;
+	queue->is_missed = queue->pending.taken > 0;
 	return mr_opencl_choose_watched(queue, now);
 }
 
@@ -85,7 +86,7 @@ static cl_event see(struct mr_opencl_queue *queue, bool was_asked)
 	cl_event next = NULL;
 	mr_opencl_depth++;
 	if (mr_lock(&queue->lock)) {
-		queue->is_missed = queue->taken > 0;
+		queue->is_missed = queue->pending.taken > 0;
 		queue->watch_links -= was_asked && queue->watch_links > 0;
 		mr_unlock(&queue->lock);
 	}
@@ -147,7 +148,7 @@ void mr_opencl_watch_quiet(struct mr_opencl_queue *queue, uint32_t least)
 	cl_event event = NULL;
 	if (!mr_lock(&queue->lock))
 		return;
-	if (queue->count + queue->taken >= least) {
+	if (queue->pending.count + queue->pending.taken >= least) {
 		queue->is_quiet = true;
 		queue->watch_distance = 1;
 		queue->watched_before = queue->watched;
@@ -163,11 +164,11 @@ static uint32_t copy_events(struct mr_opencl_queue *queue, uint32_t from, cl_eve
 {
 	if (!mr_lock(&queue->lock))
 		return 0;
-	if (queue->is_in_order && queue->count > 0)
-		from = mr_max(from, queue->count - 1);
+	if (queue->is_in_order && queue->pending.count > 0)
+		from = mr_max(from, queue->pending.count - 1);
 	uint32_t count = 0;
-	for (; count < BATCH && from + count < queue->count; count++) {
-		ret_events[count] = mr_opencl_ring_at(queue, from + count)->event;
+	for (; count < BATCH && from + count < queue->pending.count; count++) {
+		ret_events[count] = mr_pending_at(&queue->pending, from + count)->event;
 		mr_opencl_next.clRetainEvent(ret_events[count]);
 	}
 	mr_unlock(&queue->lock);

@@ -13,7 +13,7 @@
  * library stands in front of theirs; the originals are found by symbols.h. Nothing is decided here that can be
  * decided later: texts are recorded as they are, and understood by src/model.
  *
- * std::string as libstdc++ lays it out; nothing else of C++ is known here but what watcher.c checks.
+ * Nothing of C++ is known here but std::string, and what watcher.c checks.
  */
 #ifndef MR_HOOK_TENSORFLOW_H
 #define MR_HOOK_TENSORFLOW_H
@@ -23,33 +23,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hook/symbols.h"
+#include "hook/shared/stand_in.h"
 #include "record/recorder.h"
 
 extern atomic_bool mr_tensorflow_is_traced __attribute__((visibility("hidden")));
-
-/* The C++ name NAME as a C declaration, visible to TensorFlow. */
-#define MR_STAND_IN(name) __asm__(name) __attribute__((visibility("default")))
-
-/* The original of a function that stands in front of it: looked up once; several threads may do it at once, with the
- * same result. It is there, as it is called by its name. */
-#define MR_ORIGINAL(function, symbol)                                                   \
-	({                                                                              \
-		static _Atomic(__typeof__(&function)) known;                            \
-		__typeof__(&function) original_ =                                       \
-			atomic_load_explicit(&known, memory_order_relaxed);             \
-		if (mr_unlikely(!original_)) {                                          \
-			original_ = (__typeof__(&function))mr_symbol_find(symbol);      \
-			atomic_store_explicit(&known, original_, memory_order_relaxed); \
-		}                                                                       \
-		original_;                                                              \
-	})
-
-struct mr_cxx_string {
-	const char *data;
-	size_t length;
-	char inline_data[16];
-};
 
 /* Sets TensorFlow's own switches as the level is now. (traceme.c) */
 void mr_tensorflow_switch(void);
@@ -63,9 +40,6 @@ static inline bool mr_tensorflow_is_on(void)
 		mr_tensorflow_switch();
 	return is_on;
 }
-
-/* Says in the trace what of TensorFlow cannot be traced, if it is loaded; once. (traceme.c) */
-void mr_tensorflow_note_missing(void);
 
 /* Something is met for the first time: the watcher looks on for a while. (watcher.c) */
 void mr_watcher_wake(void);

@@ -15,6 +15,7 @@
  */
 #include "hook/tensorflow/tensorflow.h"
 
+#include "hook/hook.h"
 #include "hook/symbols.h"
 
 enum {
@@ -344,7 +345,7 @@ static bool has_any(const char *const names[3])
 	return false;
 }
 
-void mr_tensorflow_note_missing(void)
+static void note_missing(void)
 {
 	static atomic_bool noted;
 	if (!atomic_load_explicit(&was_traced, memory_order_relaxed) ||
@@ -357,14 +358,19 @@ void mr_tensorflow_note_missing(void)
 	if (mr_symbol_find("PyInit__pywrap_traceme") &&
 	    !mr_symbol_find("_ZN3xla8profiler15traceme_enabledE"))
 		mr_define_event(MR_EVENT_hook_missing, NULL, 0,
-				"traceme_enabled: annotations made in Python are not traced, but "
+				"traceme_enabled: annotations made in Python are traced only "
 				"while the program's own profiler runs");
 	if (!mr_executor_is_seen())
 		mr_define_event(MR_EVENT_hook_missing, NULL, 0,
 				"EagerExecutor::RunItem: when asynchronous eager operations are "
 				"executed is not known");
 	if (mr_watcher_is_lost())
-		mr_define_event(
-			MR_EVENT_hook_missing, NULL, 0,
-			"activities that can be read: devices and edges of nodes are not known");
+		mr_define_event(MR_EVENT_hook_missing, NULL, 0,
+				"activities, which look different: devices and edges of nodes are "
+				"not known");
 }
+
+const struct mr_hook_functions mr_tensorflow_functions = {
+	.start = mr_tensorflow_switch,
+	.note_missing = note_missing,
+};

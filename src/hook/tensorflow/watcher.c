@@ -14,11 +14,8 @@
  * That layout is TensorFlow's own affair and may change: the kernel is asked before memory is read, which says no
  * instead of crashing, and what is read must look like text; otherwise the watcher is given up.
  */
-#include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "hook/tensorflow/tensorflow.h"
+#include "record/own_call.h"
 
 enum {
 	LEVEL_OFF = 0,
@@ -101,7 +98,7 @@ enum {
 static bool is_readable(uintptr_t word)
 {
 	const int no_way = -1;
-	return syscall(SYS_rt_sigprocmask, no_way, word, NULL, WORD_BYTES) != 0 && errno == EINVAL;
+	return mr_own_call(SYS_rt_sigprocmask, no_way, word, NULL, WORD_BYTES) == -EINVAL;
 }
 
 /* Pages that can be read, of an activity that is being read: it is in few. */
@@ -304,11 +301,8 @@ static void sleep_unless_news(void)
 /* It is looked at first: it may be news, after a long time in which TensorFlow prepared the function. */
 uint64_t mr_watcher_begin(struct activity *const *activity)
 {
-	if (mr_level_is_on(MR_LEVEL_dataflow)) {
-		int saved_errno = errno;
+	if (mr_level_is_on(MR_LEVEL_dataflow))
 		write_activity(*activity);
-		errno = saved_errno;
-	}
 	if (is_quiet())
 		sleep_unless_news();
 	return 1;

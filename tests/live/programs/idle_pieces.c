@@ -9,9 +9,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/cause/idle.h"
 #include "analysis/device_time.h"
-#include "analysis/idle.h"
 #include "base/error.h"
+#include "load/load.h"
 
 static void print_piece(const struct mr_model *model, const struct mr_idle *idle,
 			const struct mr_idle_device *device, const struct mr_idle_piece *piece)

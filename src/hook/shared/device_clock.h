@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The clock of a device, tied to ours by brackets: read between two reads of our clock.
+ *
+ *     our clock       before ───────────────────── after
+ *     device clock                  value
+ *
+ * Where a runtime can be asked for the device's time, it is. Elsewhere the program's own launches do: the runtime notes
+ * the device's time when a command is queued, which is while the launching call runs. So nothing needs to be sent to the
+ * device, and nothing of it shows. Some calls take long (the first launch of a kernel may compile it), so the narrowest
+ * bracket of a window becomes a sample. Windows grow from nearly a millisecond to a second; the first sample is
+ * written at once, since the program may end soon.
+ *
+ * Thread safe. Device times are nanoseconds.
+ */
+#ifndef MR_HOOK_SHARED_DEVICE_CLOCK_H
+#define MR_HOOK_SHARED_DEVICE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mr_bracket {
+	uint64_t before;
+	uint64_t value;
+	uint64_t after;
+};
+
+/* Asks the runtime for a device's time; false if it does not know. */
+typedef bool mr_device_timer(void *device, uint64_t *ret_ns);
+
+struct mr_device_clock {
+	_Atomic uintptr_t lock; /* of what follows the line */
+	uint32_t id;
+	void *device;
+	/* ---- */
+	mr_device_timer
+		*timer; /* NULL: there is none, or it does not agree with the times of operations */
+	struct mr_bracket best;   /* narrowest since the last sample; after 0: none */
+	uint64_t last_ns;         /* time of the device at the last sample; 0: none yet */
+	uint64_t window_ns;       /* a sample is due this long after it */
+	uint32_t narrowest_ticks; /* bracket of all */
+};
+
+/* Makes a clock of zeroes ready and defines it in the trace by the id of its name. `timer` may be NULL. */
+void mr_device_clock_open(struct mr_device_clock *clock, uint32_t name, mr_device_timer *timer,
+			  void *device);
+
+/* What a launch tells: perhaps a sample. */
+void mr_device_clock_note(struct mr_device_clock *clock, const struct mr_bracket *bracket);
+
+/* Writes the last sample, while the runtime can be asked. */
+void mr_device_clock_close(struct mr_device_clock *clock);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the events of a Chrome trace mean, with what PyTorch's profiler (Kineto) adds:
+ *
+ *     X  cat kernel, gpu_memcpy, gpu_memset    device operation on (args.device, args.stream)
+ *     X  cat cuda_runtime, hip_runtime ...     runtime call, with args.correlation
+ *     X  cat user_annotation, ProfilerStep#N   step N
+ *     X  any other; B E; b e, S F              execution of the node of that name; its graph is the category
+ *     i I R n T                                instant of a node; [memory] becomes memory
+ *     C                                        counters
+ *     s t f                                    message from s to t and f
+ *     M                                        names of processes and threads
+ *
+ * What Kineto says twice is not imported twice: flows from launches to operations (ac2g), annotations
+ * as they come out on the device (gpu_user_annotation), synchronising calls as the device saw them
+ * (cuda_sync), and its own span (pids "Spans" and "Traces").
+ *
+ * Asynchronous intervals (b e) of one category and id nest, so each id has a thread of its own.
+ *
+ * A device operation is written by the process that launched it, because correlations mean something in
+ * one process only. In a file of several processes that is the one which has a call of that correlation;
+ * if several have one, it stays uncorrelated.
+ *
+ *     kineto.c           what an event means by its phase, and intervals, instants, counters, messages
+ *     kineto_names.c     whom and what it is about
+ *     kineto_device.c    runtime calls and device operations
+ *     kineto_launches.c  whose the operations are, once all is read
+ */
+#ifndef MR_IMPORT_CHROME_KINETO_H
+#define MR_IMPORT_CHROME_KINETO_H
+
+#include "import/chrome/chrome.h"
+#include "import/formats.h"
+
+struct mr_kineto_device_name {
+	uint64_t number;
+	uint32_t name; /* string */
+};
+
+/* The thread that a pid and tid, as they are written, mean. */
+struct mr_kineto_place {
+	char text[64]; /* pid, tid */
+	size_t pid_length;
+	size_t tid_length; /* 0: none yet */
+	uint32_t thread;
+};
+
+/* When and where something lasted. */
+struct mr_kineto_interval {
+	uint32_t thread;
+	int64_t start_ns;
+	int64_t end_ns; /* not before its start */
+};
+
+struct mr_kineto {
+	struct mr_chrome_reader reader; /* first: its callbacks get this */
+	struct mr_import *import;
+	struct mr_builder *builder; /* the import's */
+	mr_vec(struct mr_kineto_device_name) device_names;
+	mr_vec(char) scratch;        /* for a text while it is made */
+	struct mr_kineto_place last; /* of the last event, as they come in runs */
+	uint32_t last_category;      /* string, likewise */
+	bool has_fractions;          /* of microseconds */
+	bool has_calls;
+	bool has_several_callers; /* processes */
+	uint32_t first_caller;    /* thread of the first call */
+};
+
+/* Counts an event that cannot be imported. 0 or -ENOMEM. */
+static inline int mr_kineto_refuse(struct mr_kineto *kineto, const struct mr_chrome_event *event,
+				   const char *reason)
+{
+	return mr_import_faults_add(&kineto->import->faults, reason, event->offset, event->bytes);
+}
+
+void mr_kineto_start(struct mr_kineto *kineto, struct mr_import *import);
+void mr_kineto_free(struct mr_kineto *kineto);
+
+/* When everything is read: gives the operations to the processes that launched them, and devices
+ * their names. */
+int mr_kineto_complete(struct mr_kineto *kineto);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/unread.h"
+
+#include <string.h>
+
+#define PROFILER_JSON "the Chrome trace JSON of PyTorch's profiler (export_chrome_trace)"
+
+/* ---- by magic bytes ------------------------------------------------------------------------------- */
+
+struct magic {
+	struct mr_unread unread;
+	const char *bytes;
+	size_t count;
+	size_t offset; /* in the file */
+};
+
+#define MAGIC(text)        .bytes = (text), .count = sizeof(text) - 1
+#define MAGIC_AT(at, text) MAGIC(text), .offset = (at)
+
+static const struct magic magics[] = {
+	/* Traces and profiles of other tools. */
+	{{"an SQLite database (Nsight Systems or rocpd)",
+	  "record the program with 'millrace record', or give " PROFILER_JSON},
+	 MAGIC("SQLite format 3\0")},
+	{{"a perf.data file",
+	  "record the program with 'millrace record', which records scheduling, too"},
+	 MAGIC("PERFILE2")},
+	{{"a trace.dat file of trace-cmd",
+	  "record the program with 'millrace record', which records scheduling, too"},
+	 MAGIC("\x17\x08\x44tracing")},
+	{{"a report of Nsight Compute",
+	  "record the program with 'millrace record', or give " PROFILER_JSON},
+	 MAGIC("NVR\0")},
+	{{"a stream of a CTF trace", "give the folder of the whole trace, if millrace recorded it"},
+	 MAGIC("\xC1\x1F\xFC\xC1")},
+	{{"the metadata of a CTF trace",
+	  "give the folder of the whole trace, if millrace recorded it"},
+	 MAGIC("/* CTF 1.8 */")},
+	{{"the metadata of a CTF trace",
+	  "give the folder of the whole trace, if millrace recorded it"},
+	 MAGIC("\x57\x1D\xD1\x75")},
+
+	/* What holds a trace, perhaps. */
+	{{"gzip data inside gzip data", "decompress it once with gunzip"}, MAGIC("\x1F\x8B")},
+	{{"a zip archive", "unpack it, and give the trace in it"}, MAGIC("PK\x03\x04")},
+	{{"a tar archive", "unpack it, and give the trace in it"}, MAGIC_AT(257, "ustar")},
+	{{"Zstandard-compressed data", "decompress it with unzstd"}, MAGIC("\x28\xB5\x2F\xFD")},
+	{{"xz-compressed data", "decompress it with unxz"},
+	 MAGIC("\xFD"
+	       "7zXZ\0")},
+	{{"bzip2-compressed data", "decompress it with bunzip2"}, MAGIC("BZh")},
+	{{"LZ4-compressed data", "decompress it with unlz4"}, MAGIC("\x04\x22\x4D\x18")},
+
+	/* Neither. */
+	{{"a program or library", "record it with 'millrace record -- PROGRAM'"},
+	 MAGIC("\x7F"
+	       "ELF")},
+	{{"a PNG image", "give the trace that it shows"}, MAGIC("\x89PNG\r\n\x1A\n")},
+	{{"a web page", "give the trace that it shows"}, MAGIC("<!DOCTYPE html")},
+	{{"a web page", "give the trace that it shows"}, MAGIC("<!doctype html")},
+	{{"a web page", "give the trace that it shows"}, MAGIC("<html")},
+};
+
+static bool has_magic(const struct mr_head *head, const struct magic *magic)
+{
+	return head->count >= magic->offset + magic->count &&
+	       memcmp(head->bytes + magic->offset, magic->bytes, magic->count) == 0;
+}
+
+/* ---- by structure --------------------------------------------------------------------------------- */
+
+/* Pickles begin with their protocol, from 2 on; from 4 on a frame follows. */
+static bool is_pickle(const struct mr_head *head)
+{
+	return head->count >= 3 && head->bytes[0] == 0x80 && head->bytes[1] >= 2 &&
+	       head->bytes[1] <= 5 && (head->bytes[1] < 4 || head->bytes[2] == 0x95);
+}
+
+/* A walk over the fields of a protobuf message. */
+struct fields {
+	const uint8_t *at;
+	const uint8_t *end;
+};
+
+/* False at the end, and for what is no number. */
+static bool read_varint(struct fields *fields, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0; fields->at < fields->end && shift < 64; shift += 7) {
+		uint8_t byte = *fields->at++;
+
+		value |= (uint64_t)(byte & 0x7F) << shift;
+		if (!(byte & 0x80)) {
+			*ret_value = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+enum {
+	VARINT = 0, /* how a field is stored: the low three bits of its tag */
+	BYTES = 2,
+};
+
+#define TAG(number, type) ((uint64_t)(number) << 3 | (type))
+
+/* Both kinds of protobuf traces are lists of messages, each a field 1. Goes into the first one. */
+static bool enter_first_message(const struct mr_head *head, struct fields *ret_fields)
+{
+	struct fields fields = {head->bytes, head->bytes + head->count};
+	uint64_t tag, length;
+
+	if (!read_varint(&fields, &tag) || tag != TAG(1, BYTES) || !read_varint(&fields, &length) ||
+	    length < 2 || (head->is_whole && length > (uint64_t)(fields.end - fields.at)))
+		return false;
+	if (length < (uint64_t)(fields.end - fields.at))
+		fields.end = fields.at + length;
+	*ret_fields = fields;
+	return true;
+}
+
+/* XSpace: planes, each of an id, unless it is 0, and a name like "/host:CPU" or "/device:GPU:0". */
+static bool is_xplane(const struct mr_head *head)
+{
+	struct fields fields;
+	uint64_t tag, value;
+
+	if (!enter_first_message(head, &fields) || !read_varint(&fields, &tag))
+		return false;
+	if (tag == TAG(1, VARINT) && (!read_varint(&fields, &value) || !read_varint(&fields, &tag)))
+		return false;
+	return tag == TAG(2, BYTES) && read_varint(&fields, &value) && value > 1 &&
+	       fields.at < fields.end && *fields.at == '/';
+}
+
+/* Perfetto: packets, each with a sequence and a time, or what describes the trace. */
+static bool is_perfetto(const struct mr_head *head)
+{
+	static const uint64_t firsts[] = {
+		TAG(3, VARINT),  /* trusted_uid */
+		TAG(6, BYTES),   /* clock_snapshot */
+		TAG(8, VARINT),  /* timestamp */
+		TAG(10, VARINT), /* trusted_packet_sequence_id */
+		TAG(33, BYTES),  /* trace_config */
+		TAG(36, BYTES),  /* synchronization_marker */
+		TAG(60, BYTES),  /* track_descriptor */
+		TAG(89, BYTES),  /* trace_uuid */
+	};
+	struct fields fields;
+	uint64_t tag;
+
+	if (!enter_first_message(head, &fields) || !read_varint(&fields, &tag))
+		return false;
+	for (size_t i = 0; i < mr_countof(firsts); i++)
+		if (tag == firsts[i])
+			return true;
+	return false;
+}
+
+static const struct {
+	struct mr_unread unread;
+	bool (*is)(const struct mr_head *head);
+} structures[] = {
+	{{"an XPlane protobuf trace (TensorFlow, JAX)",
+	  "give the *.trace.json.gz beside it, or that xprof makes of it"},
+	 is_xplane},
+	{{"a Perfetto protobuf trace", "convert it with 'traceconv json'"}, is_perfetto},
+	{{"a Python pickle (perhaps a memory snapshot of PyTorch)", "give " PROFILER_JSON},
+	 is_pickle},
+};
+
+const struct mr_unread *mr_unread_find(const struct mr_head *head)
+{
+	for (size_t i = 0; i < mr_countof(magics); i++)
+		if (has_magic(head, &magics[i]))
+			return &magics[i].unread;
+	for (size_t i = 0; i < mr_countof(structures); i++)
+		if (structures[i].is(head))
+			return &structures[i].unread;
+	return NULL;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "load/devices.h"
+
+enum {
+	NOWHERE = 0, /* no device */
+	SEVERAL = UINT32_MAX,
+};
+
+/* The device that the queue of an operation feeds. */
+static uint32_t device_of_operation(const struct mr_model *model, uint32_t row)
+{
+	const struct mr_survey *survey = model->survey;
+	uint32_t queue = survey->tracks.items[model->device_operations.track[row]].queue;
+
+	return survey->definitions.queues.items[queue].device;
+}
+
+/* The device that the node is placed on whose execution launched the operation. */
+static uint32_t device_of_node(const struct mr_model *model, uint32_t row)
+{
+	uint32_t execution = model->device_operations.execution[row];
+
+	if (execution == MR_NO_ROW)
+		return NOWHERE;
+	uint32_t node = model->node_executions.node[execution];
+	return model->survey->definitions.nodes.items[node].device;
+}
+
+/* By device that nodes are placed on: where the GPU kernels ran that they launched, or SEVERAL. */
+static void find_used(const struct mr_model *model, uint32_t *used)
+{
+	const struct mr_device_operations *operations = &model->device_operations;
+
+	for (uint32_t row = 0; row < operations->table.count; row++) {
+		if (operations->kind[row] != MR_operation_kind_kernel)
+			continue;
+		uint32_t placed = device_of_node(model, row), ran = device_of_operation(model, row);
+
+		if (placed != NOWHERE && ran != NOWHERE && used[placed] != ran)
+			used[placed] = used[placed] == NOWHERE ? ran : SEVERAL;
+	}
+}
+
+static bool is_alike(const struct mr_device *a, const struct mr_device *b)
+{
+	return a->kind == b->kind && a->host == b->host && a->name == b->name;
+}
+
+/* A CPU that is whole: of parts of one a process may have several, called alike. Devices are few. */
+static bool is_cpu(const struct mr_definitions *definitions, const struct mr_device *device)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 1; i < definitions->devices.count; i++) {
+		const struct mr_device *other = &definitions->devices.items[i];
+
+		count += other->process == device->process && is_alike(other, device);
+	}
+	return device->kind == MR_device_kind_cpu && count == 1;
+}
+
+static void unite_cpus(struct mr_definitions *definitions)
+{
+	struct mr_device *devices = definitions->devices.items;
+
+	for (uint32_t i = 1; i < definitions->devices.count; i++)
+		for (uint32_t first = 1; first < i && devices[i].same == i; first++)
+			if (is_alike(&devices[first], &devices[i]) &&
+			    is_cpu(definitions, &devices[first]) &&
+			    is_cpu(definitions, &devices[i]))
+				devices[i].same = devices[first].same;
+}
+
+int mr_devices_unite(struct mr_model *model)
+{
+	struct mr_definitions *definitions = &model->survey->definitions;
+	struct mr_device *devices = definitions->devices.items;
+	mr_auto(free) uint32_t *used = calloc(definitions->devices.count + 1, sizeof *used);
+
+	if (!used)
+		return -ENOMEM;
+	find_used(model, used);
+	unite_cpus(definitions);
+	for (uint32_t i = 1; i < definitions->devices.count; i++)
+		if (used[i] != NOWHERE && used[i] != SEVERAL && used[i] != i)
+			devices[i].same = devices[used[i]].same;
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Frameworks that are traced from the inside: what their own tracing says becomes rows of the general tables. Each has
+ * a folder of its own and one row in the table of frameworks.c. It takes the events that it lists, and no others; an
+ * event that none lists says nothing.
+ *
+ * What a framework remembers while it is read is its own. It begins with its first event: of a framework that a trace
+ * says nothing of, no function is called.
+ *
+ *     start ─► add, add ... ─► the stages, in order, among the passes of the others (passes.c) ─► end
+ */
+#ifndef MR_LOAD_FRAMEWORKS_H
+#define MR_LOAD_FRAMEWORKS_H
+
+#include <stdint.h>
+
+#include "trace/trace.h"
+
+struct mr_loader;
+
+enum mr_framework_stage {
+	MR_FRAMEWORK_JOIN,         /* all events are read, nothing is sorted */
+	MR_FRAMEWORK_PLACE_MEMORY, /* tables are sorted: the devices of memory */
+	MR_FRAMEWORK_LINK, /* all is joined: what rows of different levels have to do with each other */
+	MR_FRAMEWORK_STAGES,
+};
+
+struct mr_framework {
+	const char *name;
+	const uint8_t *events; /* ids of those that it takes */
+	uint32_t event_count;
+	/* Each 0 or a negative errno. */
+	int (*start)(struct mr_loader *loader, void **ret_state);
+	int (*add)(void *state, const struct mr_event *event);
+	int (*stages[MR_FRAMEWORK_STAGES])(void *state); /* NULL: it has nothing to do then */
+	void (*end)(void *state);
+};
+
+/* Those that millrace knows. */
+extern const struct mr_framework *const mr_known_frameworks[];
+extern const uint32_t mr_known_framework_count;
+
+/* Frameworks while a trace is read. */
+struct mr_frameworks {
+	const struct mr_framework *const *rows;
+	uint32_t count;
+	uint8_t of_event[256]; /* by event id: number of the framework, from 1; 0: none takes it */
+	void **states;         /* by framework; NULL: it has not said anything */
+};
+
+/* -EEXIST: two take the same event; -ENOMEM. */
+int mr_frameworks_start(struct mr_frameworks *frameworks, const struct mr_framework *const *rows,
+			uint32_t count);
+int mr_frameworks_add(struct mr_frameworks *frameworks, struct mr_loader *loader,
+		      const struct mr_event *event);
+int mr_frameworks_run(struct mr_frameworks *frameworks, enum mr_framework_stage stage);
+void mr_frameworks_end(struct mr_frameworks *frameworks);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "load/load.h"
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "import/import.h"
+#include "load/annotations.h"
+#include "load/devices.h"
+#include "load/infer_steps.h"
+#include "load/kernel.h"
+#include "load/memory.h"
+#include "load/messages.h"
+#include "load/operations.h"
+#include "load/passes.h"
+#include "load/runtime.h"
+#include "model/index.h"
+#include "model/kernel_link.h"
+
+/* ---- rows --------------------------------------------------------------------------------------- */
+
+static int add_row(struct mr_loader *loader, const struct mr_event *event)
+{
+	if (loader->frameworks.of_event[event->desc->id])
+		return mr_frameworks_add(&loader->frameworks, loader, event);
+	return event->desc->level == MR_LEVEL_runtime ? mr_runtime_add(loader, event)
+						      : mr_annotations_add(loader, event);
+}
+
+static int load_stream(struct mr_loader *loader, const struct mr_trace_stream *stream)
+{
+	const struct mr_survey *survey = loader->model->survey;
+	const struct mr_packet_context *context = NULL;
+	struct mr_cursor cursor;
+	struct mr_event event;
+
+	loader->clock = mr_clocks_of_stream(survey->clocks, stream->stream_class);
+	mr_cursor_start(&cursor, survey->trace, stream);
+	while (mr_cursor_next(&cursor, &event)) {
+		if (mr_unlikely(event.context != context)) {
+			context = event.context;
+			mr_survey_find(survey, context, &loader->process, &loader->track);
+		}
+		if (loader->track == MR_NO_TRACK)
+			continue;
+		int result = add_row(loader, &event);
+		if (mr_unlikely(result < 0))
+			return result;
+	}
+	return 0;
+}
+
+/* The survey has counted, so the large tables need not grow by copying. */
+static int reserve(struct mr_model *model)
+{
+	const uint64_t *counts = model->survey->event_counts;
+	int result = mr_table_reserve(&model->node_executions.table,
+				      counts[MR_EVENT_node_interval] +
+					      counts[MR_EVENT_node_interval_at] +
+					      counts[MR_EVENT_interval_unfinished]);
+
+	if (result == 0)
+		result = mr_table_reserve(
+			&model->memory.table,
+			counts[MR_EVENT_memory_allocate] + counts[MR_EVENT_memory_free] +
+				counts[MR_EVENT_runtime_allocate] + counts[MR_EVENT_runtime_free]);
+	if (result == 0)
+		result = mr_runtime_start(model);
+	return result;
+}
+
+static int read_events(struct mr_loader *loader)
+{
+	const struct mr_trace *trace = loader->model->trace;
+	int result = reserve(loader->model);
+
+	mr_progress_begin("reading the events", trace->event_bytes);
+	for (uint32_t i = 0; result == 0 && i < trace->stream_count; i++)
+		if (trace->streams[i].kind == MR_PACKET_EVENTS &&
+		    trace->streams[i].stream_class == MR_STREAM_USER)
+			result = load_stream(loader, &trace->streams[i]);
+	return result;
+}
+
+static int sort(struct mr_loader *loader)
+{
+	struct mr_model *model = loader->model;
+	uint32_t track_count = (uint32_t)model->survey->tracks.count;
+	int result = 0;
+
+#define SORT_TABLE(name)                                      \
+	if (result == 0 && !model->name.table.first_of_track) \
+		result = mr_table_sort(&model->name.table, track_count);
+	MR_TABLES(SORT_TABLE)
+#undef SORT_TABLE
+	return result;
+}
+
+/* The model without survey and rows. */
+static int open_trace(const char *path, struct mr_model **ret_model)
+{
+	mr_auto(model) struct mr_model *model = calloc(1, sizeof *model);
+
+	if (!model)
+		return mr_fail_errno(ENOMEM, "load %s", path);
+#define DESCRIBE_TABLE(name) model->name.table.desc = &mr_##name##_desc;
+	MR_TABLES(DESCRIBE_TABLE)
+#undef DESCRIBE_TABLE
+	int result = mr_import_open(path, &model->trace);
+	if (result == 0)
+		result = mr_manifest_read(path, &model->manifest);
+	if (result == 0)
+		*ret_model = mr_take(model);
+	return result;
+}
+
+/* ---- passes ------------------------------------------------------------------------------------- */
+
+static int join_frameworks(struct mr_loader *loader)
+{
+	return mr_frameworks_run(&loader->frameworks, MR_FRAMEWORK_JOIN);
+}
+
+static int place_memory(struct mr_loader *loader)
+{
+	return mr_frameworks_run(&loader->frameworks, MR_FRAMEWORK_PLACE_MEMORY);
+}
+
+static int link_frameworks(struct mr_loader *loader)
+{
+	return mr_frameworks_run(&loader->frameworks, MR_FRAMEWORK_LINK);
+}
+
+/* A type of which no framework says anything else is a family by itself. */
+static int name_families(struct mr_loader *loader)
+{
+	struct mr_definitions *definitions = &loader->model->survey->definitions;
+
+	for (size_t i = 0; i < definitions->nodes.count; i++) {
+		struct mr_node *node = &definitions->nodes.items[i];
+
+		if (node->family == 0)
+			node->family = node->type;
+	}
+	return 0;
+}
+
+static int join_runtime(struct mr_loader *loader)
+{
+	mr_progress_begin("sorting and joining", 0);
+	return mr_runtime_join(loader->model);
+}
+
+/* Passes that need nothing but the model. */
+#define OF_MODEL(pass, function)                  \
+	static int pass(struct mr_loader *loader) \
+	{                                         \
+		return function(loader->model);   \
+	}
+OF_MODEL(read_kernel, mr_kernel_level_load)
+OF_MODEL(join_memory, mr_memory_join)
+OF_MODEL(nest, mr_model_nest)
+OF_MODEL(link_memory, mr_memory_link)
+OF_MODEL(link_messages, mr_messages_link)
+OF_MODEL(link_executions, mr_runtime_link_executions)
+OF_MODEL(mark_waits, mr_runtime_mark_waits)
+OF_MODEL(link_waits, mr_runtime_link_waits)
+OF_MODEL(infer_steps, mr_steps_infer)
+OF_MODEL(link_operations, mr_operations_link)
+OF_MODEL(unite_devices, mr_devices_unite)
+OF_MODEL(link_kernel, mr_kernel_level_link)
+OF_MODEL(check_constraints, mr_constraints_check)
+#undef OF_MODEL
+
+#define PASS(function, needs, gives)              \
+	{                                         \
+#function, function, needs, gives \
+	}
+#define HAS(what) MR_LOADED_##what
+const struct mr_pass mr_load_passes[] = {
+	/* clang-format off */
+	PASS(read_events,       0,                              HAS(ROWS)),
+	PASS(join_frameworks,   HAS(ROWS),                      HAS(NODES)),
+	PASS(read_kernel,       HAS(ROWS),                      HAS(KERNEL_ROWS)),
+	PASS(join_runtime,      HAS(ROWS),                      HAS(LAUNCHES)),
+	PASS(sort,              HAS(NODES) | HAS(KERNEL_ROWS) | HAS(LAUNCHES),
+								HAS(ORDER)),
+	PASS(place_memory,      HAS(ORDER),                     HAS(PLACES)),
+	PASS(join_memory,       HAS(PLACES),                    HAS(LIVE_BYTES)),
+	PASS(nest,              HAS(ORDER),                     HAS(PARENTS)),
+	PASS(link_memory,       HAS(PARENTS),                   0),
+	PASS(link_messages,     HAS(ORDER),                     HAS(PEERS)),
+	PASS(mark_waits,        HAS(ORDER) | HAS(LAUNCHES),     HAS(ROLES)),
+	PASS(link_waits,        HAS(ORDER) | HAS(ROLES),        HAS(WAITS)),
+	PASS(link_executions,   HAS(PARENTS) | HAS(LAUNCHES),   HAS(EXECUTIONS)),
+	PASS(link_frameworks,   HAS(EXECUTIONS) | HAS(PEERS),   0),
+	PASS(name_families,     HAS(NODES),                     0),
+	PASS(infer_steps,       HAS(NODES) | HAS(PARENTS) | HAS(LAUNCHES) | HAS(ROLES),
+								HAS(STEPS)),
+	PASS(link_operations,   HAS(EXECUTIONS) | HAS(STEPS),   HAS(CAUSES)),
+	PASS(unite_devices,     HAS(NODES) | HAS(CAUSES),       0),
+	PASS(link_kernel,       HAS(ORDER),                     0),
+	PASS(check_constraints, HAS(WAITS),                     0),
+	/* clang-format on */
+};
+#undef PASS
+#undef HAS
+const uint32_t mr_load_pass_count = mr_countof(mr_load_passes);
+
+static int load_rows(struct mr_model *model)
+{
+	struct mr_loader loader = {.model = model};
+	int result = mr_frameworks_start(&loader.frameworks, mr_known_frameworks,
+					 mr_known_framework_count);
+
+	if (result == 0)
+		result = mr_passes_run(&loader, mr_load_passes, mr_load_pass_count);
+	mr_frameworks_end(&loader.frameworks);
+	return result;
+}
+
+/* The trace has the host's name; the manifest knows more. */
+static int survey(struct mr_model *model)
+{
+	int result = mr_survey_make(model->trace, &model->survey);
+	const char *boot_id = model->manifest->boot_id;
+
+	if (result < 0 || !boot_id)
+		return result;
+	result = mr_strings_intern(&model->survey->definitions.strings, boot_id, strlen(boot_id),
+				   &model->survey->hosts.items[MR_OWN_HOST].boot_id);
+	return result < 0 ? mr_fail_errno(-result, "survey the trace") : 0;
+}
+
+static int load_anew(struct mr_model *model)
+{
+	int result = survey(model);
+
+	if (result < 0)
+		return result;
+	result = load_rows(model);
+	if (result < 0)
+		return mr_fail_errno(-result, "load %s", model->trace->path);
+	mr_progress_begin("saving the index", 0);
+	mr_index_save_large(model);
+	return 0;
+}
+
+int mr_model_load_head(const char *path, struct mr_model **ret_model)
+{
+	mr_auto(model) struct mr_model *model = NULL;
+	int result = open_trace(path, &model);
+
+	if (result == 0)
+		result = survey(model);
+	if (result == 0)
+		*ret_model = mr_take(model);
+	return result;
+}
+
+int mr_model_load(const char *path, struct mr_model **ret_model)
+{
+	mr_auto(model) struct mr_model *model = NULL;
+	int result = open_trace(path, &model);
+
+	if (result == 0 && mr_index_load(model) < 0)
+		result = load_anew(model);
+	if (result == 0)
+		*ret_model = mr_take(model);
+	return result;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory that was handed out and given back: whatever of it the events do not say again.
+ */
+#ifndef MR_LOAD_MEMORY_H
+#define MR_LOAD_MEMORY_H
+
+#include "model/model.h"
+
+/* When all tables are sorted: finds what each free gives back, and the bytes that are live. */
+int mr_memory_join(struct mr_model *model);
+
+/* When executions are nested: what a framework's memory was allocated for, the node around it on its thread. -ENOMEM. */
+int mr_memory_link(struct mr_model *model);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "load/operations.h"
+
+#include "model/step_times.h"
+
+int mr_operations_link(struct mr_model *model)
+{
+	const struct mr_device_operations *operations = &model->device_operations;
+	const struct mr_calls *calls = &model->calls;
+	mr_auto(step_times) struct mr_step_times times = {0};
+
+	if (mr_step_times_make(model, &times) < 0)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < operations->table.count; row++) {
+		uint32_t call = operations->call[row];
+		int64_t ns = call == MR_NO_ROW ? operations->start_ns[row] : calls->start_ns[call];
+
+		operations->execution[row] = call == MR_NO_ROW ? MR_NO_ROW : calls->execution[call];
+		operations->step[row] = mr_step_times_find(&times, operations->process[row], ns);
+	}
+	return 0;
+}

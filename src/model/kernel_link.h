@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What rows of the kernel level have to do with each other, in a model or in a cut of one.
+ */
+#ifndef MR_MODEL_KERNEL_LINK_H
+#define MR_MODEL_KERNEL_LINK_H
+
+#include "model/model.h"
+
+/* Once they are sorted: which call a thread blocked in, what woke it, what interrupts took from it. -ENOMEM. */
+int mr_kernel_level_link(struct mr_model *model);
+
+#endif

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Adding a format is one folder, one row of a table and one line for the build: here a made-up one is added to a
+copy of the sources, which are built; a file of it is then reported like any other trace."""
+
+import filecmp
+import gzip
+import json
+import os
+import pathlib
+import shutil
+import sys
+import unittest
+
+from support import SKIPPED, LiveTest, run
+
+SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
+
+# A file of lines, or a folder with such a file: "run - TID FROM UNTIL" had CPU 2; "op NAME TID FROM UNTIL" is an
+# execution; "work NAME TID FROM UNTIL" is what a device did, launched 1000 ns before.
+FORMAT = r"""/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "import/formats.h"
+
+static const char first_line[] = "example trace 1\n";
+
+static void name_inside(const char *folder, char path[4096])
+{
+	snprintf(path, 4096, "%s/example.txt", folder);
+}
+
+static enum mr_sniff sniff(const struct mr_head *head)
+{
+	size_t length = sizeof first_line - 1;
+	char inside[4096];
+
+	name_inside(head->path, inside);
+	if (head->is_folder)
+		return access(inside, R_OK) == 0 ? MR_SNIFF_SURE : MR_SNIFF_NO;
+	return head->count >= length && memcmp(head->bytes, first_line, length) == 0 ? MR_SNIFF_SURE
+										      : MR_SNIFF_NO;
+}
+
+struct line {
+	char kind[8];
+	char name[32];
+	uint32_t thread; /* stream */
+	uint32_t tid;
+	int64_t from;
+	int64_t until;
+};
+
+static int add_run(struct mr_builder *builder, const struct line *line)
+{
+	const struct mr_event_kernel_fork fork = {.parent_tid = 1, .tid = line->tid, .pid = 9,
+						  .inner_tid = line->tid, .inner_pid = 9};
+	const struct mr_event_kernel_switch in = {.next_tid = line->tid};
+	const struct mr_event_kernel_switch out = {.previous_tid = line->tid,
+						   .reason = MR_switch_reason_disk};
+	uint32_t cpu;
+	int result = mr_builder_cpu(builder, 2, &cpu);
+
+	if (result == 0 && builder->streams.items[cpu].last == 0)
+		result = mr_builder_add_text(builder, cpu, line->from, MR_EVENT_kernel_fork, &fork,
+					     "worker", 6);
+	if (result == 0)
+		result = mr_builder_add(builder, cpu, line->from, line->from,
+					MR_EVENT_kernel_switch, &in);
+	if (result == 0)
+		result = mr_builder_add(builder, cpu, line->until, line->until,
+					MR_EVENT_kernel_switch, &out);
+	return result;
+}
+
+static int add_op(struct mr_builder *builder, const struct line *line)
+{
+	struct mr_event_node_interval interval = {
+		.step = UINT32_MAX, .duration_ticks = mr_u48_from(line->until - line->from)};
+	uint32_t name, node;
+
+	if (mr_builder_string(builder, line->name, strlen(line->name), &name) < 0 ||
+	    mr_builder_node(builder, name, name, &node) < 0)
+		return -ENOMEM;
+	interval.node = node;
+	return mr_builder_add(builder, line->thread, line->from, line->until,
+			      MR_EVENT_node_interval, &interval);
+}
+
+static int add_work(struct mr_builder *builder, const struct line *line)
+{
+	uint32_t name, function, device, queue, of_device;
+
+	if (mr_builder_string(builder, line->name, strlen(line->name), &name) < 0 ||
+	    mr_builder_string(builder, "exampleLaunch", 13, &function) < 0 ||
+	    mr_builder_string(builder, "Example NPU", 11, &of_device) < 0 ||
+	    mr_builder_device(builder, 0, &device) < 0 ||
+	    mr_builder_queue(builder, device, of_device, &queue) < 0)
+		return -ENOMEM;
+	builder->devices.items[device - 1].name = of_device;
+	builder->devices.items[device - 1].kind = MR_device_kind_accelerator;
+	uint64_t correlation = builder->records.count + 1;
+	const struct mr_event_runtime_call call = {
+		.function = function, .duration_ticks = mr_u48_from(500), .correlation = correlation};
+	const struct mr_event_device_operation operation = {.queue = queue,
+							    .name = name,
+							    .correlation = correlation,
+							    .start = (uint64_t)line->from,
+							    .end = (uint64_t)line->until,
+							    .kind = MR_operation_kind_kernel};
+	int result = mr_builder_add(builder, line->thread, line->from - 1000, line->from - 500,
+				    MR_EVENT_runtime_call, &call);
+	if (result < 0)
+		return result;
+	return mr_builder_add(builder, line->thread, line->from, line->until,
+			      MR_EVENT_device_operation, &operation);
+}
+
+static int add_line(struct mr_import *import, const char *text, uint64_t offset, uint64_t bytes)
+{
+	struct mr_builder *builder = &import->builder;
+	struct line line;
+	char tid[16];
+	uint32_t process, key;
+
+	if (sscanf(text, "%7s %31s %" SCNu32 " %" SCNd64 " %" SCNd64, line.kind, line.name, &line.tid,
+		   &line.from, &line.until) != 5)
+		return mr_import_faults_add(&import->faults, "a line that is none", offset, bytes);
+	int length = snprintf(tid, sizeof tid, "%" PRIu32, line.tid);
+	if (mr_builder_process(builder, "9", 1, &process) < 0 ||
+	    mr_builder_string(builder, tid, (size_t)length, &key) < 0 ||
+	    mr_builder_thread(builder, process, key, &line.thread) < 0)
+		return -ENOMEM;
+	return strcmp(line.kind, "run") == 0  ? add_run(builder, &line)
+	       : strcmp(line.kind, "op") == 0 ? add_op(builder, &line)
+					      : add_work(builder, &line);
+}
+
+static int read_lines(struct mr_import *import, struct mr_source *source)
+{
+	int result = 0;
+
+	while (mr_source_more(source))
+		;
+	mr_source_advance(source, source->at + sizeof first_line - 1);
+	for (const char *end; result == 0 && (end = memchr(source->at, '\n', (size_t)(source->end - source->at)));) {
+		result = add_line(import, source->at, source->offset, (uint64_t)(end + 1 - source->at));
+		mr_source_advance(source, end + 1);
+	}
+	return result;
+}
+
+static int read_trace(struct mr_import *import)
+{
+	struct mr_source inside;
+	char path[4096];
+
+	if (import->source)
+		return read_lines(import, import->source);
+	name_inside(import->path, path);
+	int result = mr_source_open(path, &inside);
+	if (result < 0)
+		return result;
+	result = read_lines(import, &inside);
+	mr_source_close(&inside);
+	return result;
+}
+
+const struct mr_format mr_example_format = {
+	.name = "Example trace",
+	.sniff = sniff,
+	.read = read_trace,
+};
+"""
+
+FILE = """example trace 1
+work gemm 71 1200000 1700000
+op MatMul 71 1100000 1160000
+this is not a line of it
+run - 71 1000000 1200000
+run - 71 1800000 2000000
+"""
+
+TOUCHED = {"src/import/example/example.c", "src/import/formats.def", "src/import/meson.build"}
+
+
+def changed(before, after):
+    """Files below `after` that are not, or not the same, below `before`, apart from what is built."""
+    return {str(path.relative_to(after)) for path in after.rglob("*")
+            if path.is_file() and path.relative_to(after).parts[0] != "build"
+            and not ((before / path.relative_to(after)).is_file()
+                     and filecmp.cmp(before / path.relative_to(after), path, shallow=False))}
+
+
+class ImporterExtension(LiveTest):
+    def add_format(self, tree):
+        (tree / "src/import/example").mkdir()
+        (tree / "src/import/example/example.c").write_text(FORMAT)
+        rows = tree / "src/import/formats.def"
+        rows.write_text(rows.read_text() + "MR_FORMAT(example)\n")
+        listed = tree / "src/import/meson.build"
+        text = listed.read_text()
+        place = text.index("    'faults.c',\n")
+        listed.write_text(text[:place] + "    'example/example.c',\n" + text[place:])
+
+    def build(self, tree):
+        for command in (["meson", "setup", "build", "-Doptimization=0"], ["ninja", "-C", "build", "millrace"]):
+            result = run(*command, cwd=tree, timeout=400)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def answer(self, tree, *arguments):
+        result = run(tree / "build/millrace", *arguments, cwd=tree)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_one_folder(self):
+        tree = pathlib.Path(self.path("tree"))
+        shutil.copytree(SOURCES, tree, symlinks=True,
+                        ignore=shutil.ignore_patterns(".*", "build", "build-*", "__pycache__"))
+        self.add_format(tree)
+        self.assertEqual(changed(SOURCES, tree), TOUCHED)
+        self.build(tree)
+        for name, content in (("trace.json", FILE.encode()), ("trace.gz", gzip.compress(FILE.encode()))):
+            trace = pathlib.Path(self.path(name))  # what it is called says nothing
+            trace.write_bytes(content)
+            self.check_report(tree, trace)
+            self.check_rows(tree, trace)
+        folder = pathlib.Path(self.path("folder"))
+        folder.mkdir()
+        (folder / "example.txt").write_text(FILE)
+        self.check_rows(tree, folder)
+        unknown = pathlib.Path(self.path("unknown"))
+        unknown.write_text("example trace 2\n")
+        self.assertEqual(run(tree / "build/millrace", "report", unknown).stderr,
+                         f"millrace: {unknown}: not a trace: it is neither a recording of millrace nor "
+                         "Chrome trace JSON (Kineto, chrome://tracing) or Example trace\n")
+
+    def check_report(self, tree, trace):
+        self.assertIn("Example NPU", self.answer(tree, "report", trace))
+        report = json.loads(self.answer(tree, "report", "--json", trace))
+        tables = {table["id"]: table["rows"] for finding in report["findings"] for table in finding["tables"]}
+        self.assertEqual([(row["node"], row["count"]) for row in tables["by_node"]], [("MatMul", 1)])
+        self.assertEqual([(row["reason"], row["offset"]) for row in tables["damage"]],
+                         [("a line that is none", FILE.index("this is not"))])
+
+    def check_rows(self, tree, trace):
+        def rows(sql):
+            lines = self.answer(tree, "query", "--format", "json", trace, sql).splitlines()
+            return [json.loads(line) for line in lines]
+
+        self.assertEqual(rows("select name, start_ns, duration_ns from device_operations"),
+                         [{"name": "gemm", "start_ns": 1200000, "duration_ns": 500000}])
+        self.assertEqual(rows("select name, kind from devices"),
+                         [{"name": "Example NPU", "kind": "accelerator"}])
+        self.assertEqual(rows("select state, start_ns, duration_ns, cpu from states where duration_ns > 0"),
+                         [{"state": "RUN", "start_ns": 1000000, "duration_ns": 200000, "cpu": 2},
+                          {"state": "BLOCKED", "start_ns": 1200000, "duration_ns": 600000, "cpu": 2},
+                          {"state": "RUN", "start_ns": 1800000, "duration_ns": 200000, "cpu": 2}])
+
+
+if __name__ == "__main__":
+    if os.environ.get("SANITIZED") or not all(map(shutil.which, ("meson", "ninja", "cc"))):
+        print("skipped: meson, ninja and a compiler are needed")
+        sys.exit(SKIPPED)
+    unittest.main()

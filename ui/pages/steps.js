@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Steps: how long each took, and what made one of them take longer or shorter than the median one.
+ */
+
+import {element, problem, replaceContent} from "../shared/dom.js";
+import {count, duration} from "../shared/format.js";
+import {rowsOf, sumByCause} from "./findings.js";
+import {durationBars, responsive} from "./plots.js";
+import {createTable} from "./table.js";
+
+/**
+ * @typedef {import("./findings.js").Report} Report
+ * @typedef {import("./table.js").Row} Row
+ * @typedef {{row: number, number: number, track: number, from: number, to: number}} Step
+ */
+
+const HEIGHT = 220;
+
+/**
+ * What two steps are compared by.
+ * @type {{title: string, values: (report: Report) => [string, number][]}[]}
+ */
+const COMPARISONS = [
+	{title: "Where the time went", values: (report) => rowsOf(report, "overview", "time")
+		.map((row) => [`${row.part} (${row.what})`, Number(row.time_ns)])},
+	{title: "Why devices were idle", values: (report) => report.devices.flatMap(({name, idle_causes}) =>
+		sumByCause(idle_causes).map(({cause, ns}) => /** @type {[string, number]} */ ([`${cause} (${name})`, ns])))},
+	{title: "Operations, self time", values: (report) => rowsOf(report, "operations", "by_node")
+		.map((row) => [String(row.node), Number(row.self_ns)])},
+	{title: "Device kernels and copies", values: (report) => rowsOf(report, "device_operations", "by_name")
+		.map((row) => [String(row.name), Number(row.total_ns)])},
+];
+
+/**
+ * Both values of each name, the largest difference first.
+ * @param {[string, number][]} here
+ * @param {[string, number][]} median
+ * @returns {Row[]}
+ */
+export function differences(here, median) {
+	/** @type {Map<string, [number, number]>} */
+	const both = new Map();
+	for (const [side, values] of [here, median].entries()) {
+		for (const [name, value] of values) {
+			const pair = both.get(name) ?? [0, 0];
+			pair[side] += value;
+			both.set(name, pair);
+		}
+	}
+	return [...both].map(([name, [a, b]]) => ({name, here_ns: a, median_ns: b, difference_ns: a - b}))
+		.sort((a, b) => Math.abs(b.difference_ns) - Math.abs(a.difference_ns));
+}
+
+/**
+ * @param {Step[]} steps
+ * @returns {Step | null}
+ */
+function medianOf(steps) {
+	const sorted = [...steps].sort((a, b) => (a.to - a.from) - (b.to - b.from));
+	return sorted[Math.floor((sorted.length - 1) / 2)] ?? null;
+}
+
+class Steps {
+	/** @param {import("../main.js").Context} context */
+	constructor(context) {
+		this.context = context;
+		this.element = element("div", {}, element("p", {class: "page", role: "status"}, "Looking for steps …"));
+		/** @type {Step[]} */
+		this.all = [];
+		/**
+		 * Those of the track that is shown.
+		 * @type {Step[]}
+		 */
+		this.steps = [];
+		/**
+		 * As the server has it.
+		 * @type {Step | null}
+		 */
+		this.medianOfAll = null;
+		/**
+		 * Of those that are shown.
+		 * @type {Step | null}
+		 */
+		this.median = null;
+		this.isInferred = false;
+		this.compared = "";
+		this.chooser = element("select", {"aria-label": "Thread whose steps are shown"});
+		this.chooser.addEventListener("change", () =>
+			context.store.update({select: "", options: {steps: this.chooser.value}}, "push"));
+		this.comparison = element("div", {});
+		this.said = element("p", {role: "status"});
+		const plot = responsive("Durations of steps", HEIGHT, (width) => this.#draw(width));
+		this.plot = plot.element;
+		this.redraw = plot.redraw;
+		this.plot.addEventListener("click", (event) => this.#click(/** @type {MouseEvent} */ (event)));
+		context.store.subscribe(() => this.#follow());
+		context.keys.add(
+			{keys: ["ArrowLeft"], about: "the step before", view: "steps", run: () => this.#move(-1)},
+			{keys: ["ArrowRight"], about: "the step after", view: "steps", run: () => this.#move(1)},
+			{keys: ["t"], about: "the step on the timeline", view: "steps", run: () => this.#toTimeline()});
+		context.keys.addGestures({gesture: "click", about: "choose a step", view: "steps"});
+	}
+
+	async load() {
+		try {
+			const answer = await this.context.api.json("steps");
+			this.all = answer.steps;
+			this.isInferred = answer.is_inferred;
+			this.medianOfAll = this.all.find(({row}) => row === answer.median_row) ?? null;
+		} catch (error) {
+			replaceContent(this.element, problem(error));
+			return;
+		}
+		this.#build();
+	}
+
+	#build() {
+		if (this.all.length === 0) {
+			replaceContent(this.element, element("div", {class: "empty"}, element("h2", {}, "No steps"),
+				element("p", {}, "The program marks no steps, and what it launches does not repeat itself clearly " +
+					"enough for them to be inferred. A program can mark its steps through millrace.h.")));
+			return;
+		}
+		const tracks = [...new Set(this.all.map(({track}) => track))];
+		replaceContent(this.chooser,
+			...tracks.map((track) => element("option", {value: track}, this.#nameOf(track))));
+		replaceContent(this.element, element("div", {class: "page"},
+			element("h2", {}, this.isInferred ? "Steps, inferred from what repeats" : "Steps"),
+			element("div", {class: "toolbar"}, tracks.length > 1 && this.chooser,
+				element("button", {"aria-label": "The step before", click: () => this.#move(-1)}, "←"),
+				element("button", {"aria-label": "The step after", click: () => this.#move(1)}, "→"),
+				element("button", {click: () => this.#chooseLongest()}, "Longest"),
+				element("button", {click: () => this.#toTimeline()}, "Show on the timeline")),
+			this.plot, this.said, this.comparison));
+		this.#follow();
+	}
+
+	/** @param {number} track */
+	#nameOf(track) {
+		const found = this.context.trace.tracks.find((/** @type {any} */ each) => each.track === track);
+		return found?.title ?? `track ${track}`;
+	}
+
+	/** The step that is chosen: the one that is selected, or that what is selected belongs to. */
+	#chosen() {
+		const {state: {select}, selected} = this.context.store;
+		const link = selected?.kind === "row" ? selected.answer.fields.find((/** @type {any} */ field) =>
+			field.link?.table === "steps")?.link : null;
+		return this.all.find(({row}) => this.context.store.keyOfRow("steps", row) === select) ??
+			this.all.find(({row}) => row === link?.row) ?? null;
+	}
+
+	#follow() {
+		const {state} = this.context.store;
+		if (state.view !== "steps" || this.all.length === 0)
+			return;
+		const chosen = this.#chosen();
+		const track = chosen?.track ?? Number(state.options.steps ?? this.medianOfAll?.track ?? this.all[0].track);
+		this.steps = this.all.filter((step) => step.track === track);
+		this.median = this.medianOfAll?.track === track ? this.medianOfAll : medianOf(this.steps);
+		this.chooser.value = String(track);
+		this.redraw();
+		this.#say(chosen);
+		this.#compare(chosen);
+	}
+
+	/** @param {number} width */
+	#draw(width) {
+		const chosen = this.#chosen();
+		const {scale, content} = durationBars(this.steps.map(({from, to}) => to - from),
+			(index) => String(this.steps[index].number), width, HEIGHT,
+			chosen ? this.steps.indexOf(chosen) : -1, this.median ? this.median.to - this.median.from : null);
+		this.scale = scale;
+		return content;
+	}
+
+	/** @param {Step | null} chosen */
+	#say(chosen) {
+		const lengthOf = (/** @type {Step} */ {from, to}) => duration(to - from);
+		const many = `${count(this.steps.length)} steps` +
+			(this.median ? `, the median one took ${lengthOf(this.median)}` : "");
+		this.said.textContent = chosen ? `Step ${chosen.number} took ${lengthOf(chosen)}. ${many}.` :
+			`${many}. Choose one, by a click or with ← and →, to compare it with the median one.`;
+	}
+
+	/** @param {MouseEvent} event */
+	#click(event) {
+		if (!this.scale)
+			return;
+		const index = Math.floor(this.scale.value(event.clientX - this.plot.getBoundingClientRect().left));
+		this.#choose(this.steps[Math.min(Math.max(index, 0), this.steps.length - 1)]);
+	}
+
+	/** @param {number} by */
+	#move(by) {
+		const chosen = this.#chosen();
+		const index = chosen ? this.steps.indexOf(chosen) + by : by > 0 ? 0 : this.steps.length - 1;
+		if (this.steps[index])
+			this.#choose(this.steps[index]);
+	}
+
+	#chooseLongest() {
+		this.#choose(this.steps.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a)));
+	}
+
+	/**
+	 * Selects a step and makes it the window of all views.
+	 * @param {Step} step
+	 */
+	#choose({row, from, to}) {
+		this.context.store.select(this.context.store.keyOfRow("steps", row), {from, to});
+	}
+
+	#toTimeline() {
+		this.context.store.update({view: "timeline"}, "push");
+	}
+
+	/**
+	 * Two columns from the reports of both windows.
+	 * @param {Step | null} chosen
+	 */
+	async #compare(chosen) {
+		const {median} = this;
+		const asked = chosen && median ? `${chosen.row}` : "";
+		if (asked === this.compared)
+			return;
+		this.compared = asked;
+		if (!chosen || !median || chosen === median) {
+			replaceContent(this.comparison,
+				chosen && median && element("p", {class: "quiet"}, "This is the median step itself."));
+			return;
+		}
+		replaceContent(this.comparison, element("p", {role: "status"}, "Comparing …"));
+		const reportOf = (/** @type {Step} */ {from, to}) => this.context.api.json("report", {from, to});
+		try {
+			const [here, usual] = await Promise.all([reportOf(chosen), reportOf(median)]);
+			if (this.compared === asked)
+				this.#showComparison(chosen, median, here, usual);
+		} catch (error) {
+			replaceContent(this.comparison, problem(error));
+		}
+	}
+
+	/**
+	 * @param {Step} chosen
+	 * @param {Step} median
+	 * @param {Report} here
+	 * @param {Report} usual
+	 */
+	#showComparison(chosen, median, here, usual) {
+		const columns = [
+			{key: "name", title: "what", unit: "text"},
+			{key: "here_ns", title: `step ${chosen.number}`, unit: "ns"},
+			{key: "median_ns", title: "median", unit: "ns"},
+			{key: "difference_ns", title: "difference", unit: "ns", is_difference: true},
+		];
+		replaceContent(this.comparison,
+			element("h2", {}, `Step ${chosen.number} and the median one, step ${median.number}`),
+			element("div", {class: "columns"}, ...COMPARISONS.map(({title, values}) => {
+				const rows = differences(values(here), values(usual));
+				return rows.length > 0 && element("section", {}, element("h3", {}, title),
+					createTable({title, columns, rows}).element);
+			})));
+	}
+
+	show() {
+		if (this.all.length === 0)
+			this.load();
+		else
+			this.#follow();
+	}
+}
+
+/**
+ * @param {import("../main.js").Context} context
+ * @returns {import("../main.js").View}
+ */
+export function create(context) {
+	const steps = new Steps(context);
+	return {element: steps.element, show: () => steps.show(), hide() {}};
+}
