@@ -2,6 +2,9 @@
 """The figures: each function returns rows of the table. bench/README.md explains them."""
 
 import functools
+import shutil
+import statistics
+import time
 
 import ratio
 from context import cpu_seconds, interleave, run
@@ -113,3 +116,29 @@ def forks(context, _):
 
 def threads(context, _):
     return lives(context, "threads", 20000, 1.3)
+
+
+def wall_seconds(command):
+    began = time.perf_counter()
+    run(command)
+    return time.perf_counter() - began
+
+
+def start(context, _):
+    """What start and end of a recording add to a program that does nothing."""
+    def recorded(*options):
+        try:
+            return wall_seconds([context.millrace, "record", "-q", "-o", context.work / "start.mill", *options, "--",
+                                 "true"])
+        finally:
+            shutil.rmtree(context.work / "start.mill", ignore_errors=True)
+
+    rows = []
+    for title, options in (("start and end, all levels", ()),
+                           ("the same, no kernel level", ("--levels", "runtime,dataflow"))):
+        ours, alone = interleave([functools.partial(recorded, *options), functools.partial(wall_seconds, ["true"])],
+                                 context.pairs)
+        more = [a - b for a, b in zip(ours, alone)]
+        middle = statistics.median(more)
+        rows.append(ratio.row(title, "s", AtMost(0.1), middle, None, middle, *ratio.bounds_of_median(more)))
+    return rows

@@ -18,7 +18,9 @@ ROUND_TRIPS = 20_000
 FILES, FILE_BYTES = 3000, 2000
 BYSTANDER_CALLS = 1_000_000
 RATE, RATE_SECONDS, QUICK_RATE_SECONDS = 1_020_000, 20, 3
-KERNEL = ("--levels", "kernel")
+KERNEL = ("--levels", "kernel", "--syscalls=all")
+REQUESTS, MANY_CALLS = 300_000, 3_000_000
+SERVE_REDIS = pathlib.Path(__file__).with_name("kernel_redis.py")
 READ_FILES = pathlib.Path(__file__).with_name("kernel_files.py")
 
 
@@ -152,6 +154,21 @@ def files(context):
         return [*rows, ratio.skipped("the same against strace -y", "strace is not installed")]
     return [*rows, ratio.compare("the same against strace -y", "s", AtLeast(15),
                                  *walls([results[0], *results[3:]]), ours.lost)]
+
+
+@needs_privilege
+def auto(context):
+    """--syscalls=auto: programs that make so many calls that only those which block are recorded."""
+    storm = [context.program("kernel"), "calls", MANY_CALLS]
+    ours, untraced = Traced(context, storm, "--syscalls=auto"), plain(*storm)
+    rows = [ratio.compare("getppid when there are too many", "s", AtMost(2.3),
+                          *cpus(interleave([ours, untraced, untraced], context.pairs)), ours.lost)]
+    if not shutil.which("redis-benchmark"):
+        return [*rows, ratio.skipped("redis", "redis-server is not installed")]
+    redis = [sys.executable, SERVE_REDIS, REQUESTS, context.work]
+    ours, untraced = Traced(context, redis, "--syscalls=auto"), plain(*redis)
+    return [*rows, ratio.compare("redis, both sides", "s", AtMost(1.15),
+                                 *walls(interleave([ours, untraced, untraced], context.pairs)), ours.lost)]
 
 
 class Beside:

@@ -190,6 +190,19 @@ static int tell_untraced(struct health *health)
 		   count == 1 ? " was" : "es were", count == 1 ? "it" : "them");
 }
 
+static int tell_removed_arena(struct health *health)
+{
+	uint64_t removals = health->model->manifest->arena_removals;
+
+	if (removals == 0)
+		return 0;
+	return say(health, MR_SEVERITY_NOTE,
+		   "Something removed the recording's buffer from /dev/shm %" PRIu64
+		   " time%s while it was in use, as cleaners do: programs that started in that "
+		   "moment, or may not look into the recorder, were not instrumented.",
+		   removals, plural(removals));
+}
+
 static int tell_unseen(struct health *health)
 {
 	if (!health->model->manifest->unseen_processes_possible)
@@ -436,10 +449,11 @@ int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings
 	typedef int tell(struct health * health);
 	/* tell_clocks() wants to know what the others before it found. */
 	static tell *const parts[] = {
-		tell_state,         tell_empty,    tell_losses,    tell_missing,  tell_damage,
-		tell_missing_bytes, tell_untraced, tell_anomalies, tell_all_sums, tell_devices,
-		tell_frameworks,    tell_kernel,   tell_stolen,    tell_part,     tell_clocks,
-		tell_unseen,        tell_levels,
+		tell_state,     tell_empty,         tell_losses,   tell_missing,
+		tell_damage,    tell_missing_bytes, tell_untraced, tell_removed_arena,
+		tell_anomalies, tell_all_sums,      tell_devices,  tell_frameworks,
+		tell_kernel,    tell_stolen,        tell_part,     tell_clocks,
+		tell_unseen,    tell_levels,
 	};
 	struct health health = {mr_model_whole(model), findings,
 				mr_finding_begin(findings, "health")};

@@ -26,7 +26,8 @@ enum act {
 };
 
 struct file_sum {
-	uint32_t path; /* string */
+	uint32_t path;   /* string */
+	bool is_partial; /* of some calls only the time in which they blocked is known */
 	uint64_t calls;
 	uint64_t opens;
 	uint64_t reads;
@@ -155,6 +156,7 @@ static int add_up(struct files *files)
 		if (!sum)
 			return -ENOMEM;
 		sum->calls++;
+		sum->is_partial |= (calls->flags[row] & MR_ROW_BLOCKED) != 0;
 		mr_ns_add(&sum->time_ns, calls->duration_ns[row]);
 		mr_ns_add(&sum->blocked_ns, calls->blocked_ns[row]);
 		mr_ns_add(&files->time_ns, calls->duration_ns[row]);
@@ -175,10 +177,10 @@ static int compare(const void *left, const void *right)
 	return (a->path > b->path) - (a->path < b->path);
 }
 
-/* Where only calls that block are recorded, and of them only that, what they did is not known. */
+/* Where only calls that block were recorded, and of them only that, what they did is not known. */
 static void fill(const struct mr_model *model, const struct file_sum *sum, union mr_value *cells)
 {
-	bool is_known = !(model->system_calls.flags[0] & MR_ROW_BLOCKED);
+	bool is_known = !sum->is_partial;
 	const char *path = mr_model_text(model, sum->path);
 
 	(cells++)->text = *path ? path : "(not known)";

@@ -94,6 +94,47 @@ static int tell_losses(const struct health *health)
 		   "not known. A larger --kernel-buffer avoids this.");
 }
 
+/* Counts of calls must not be taken for complete. */
+static int tell_reduced(const struct health *health)
+{
+	static const struct mr_finding_column columns[] = {
+		{"pid", "pid", MR_UNIT_NUMBER, 0},
+		{"program", "program", MR_UNIT_TEXT, 0},
+		{"since_ns", "since", MR_UNIT_NS, 0},
+	};
+	const struct mr_manifest_kernel *kernel = health->kernel;
+	const struct mr_survey *survey = health->model->survey;
+	uint64_t others = kernel->processes_reduced - mr_min(kernel->processes_reduced, 1u);
+
+	if (kernel->reduced_count == 0)
+		return 0;
+	struct mr_finding_table *table = mr_finding_add_table(
+		health->findings, health->finding, "reduced",
+		"Processes of whose system calls only those that block were recorded", columns,
+		mr_countof(columns), (uint32_t)kernel->reduced_count);
+	if (!table)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < kernel->reduced_count; i++) {
+		const struct mr_manifest_reduced *reduced = &kernel->reduced[i];
+		const struct mr_clock_map *clock =
+			mr_clocks_of_stream(survey->clocks, MR_STREAM_KERNEL);
+
+		mr_finding_value(table, i, 0)->number = reduced->pid;
+		mr_finding_value(table, i, 1)->text = reduced->name ? reduced->name : "?";
+		mr_finding_value(table, i, 2)->number =
+			mr_clock_to_ns(clock, reduced->since_ns) - survey->first_ns;
+	}
+	char since[MR_FORMAT_BYTES], more[64] = "";
+	mr_format_ns(since, mr_finding_value(table, 0, 2)->number, false);
+	if (others)
+		snprintf(more, sizeof more, ", and so did %" PRIu64 " other process%s", others,
+			 others == 1 ? "" : "es");
+	return say(health, MR_SEVERITY_NOTE,
+		   "Process %u '%s' made more than 50000 system calls a second%s: from %s on only "
+		   "those that block were recorded. --syscalls=all records every one.",
+		   kernel->reduced[0].pid, mr_finding_value(table, 0, 1)->text, more, since);
+}
+
 static int tell_doubts(const struct health *health)
 {
 	uint64_t not_followed = health->kernel->not_followed;
@@ -153,7 +194,8 @@ int mr_tell_kernel_health(const struct mr_model *model, struct mr_findings *find
 	const struct health health = {model, &model->manifest->kernel_level, findings, finding};
 
 	if (tell_mode(&health) < 0 || tell_recovered(&health) < 0 || tell_losses(&health) < 0 ||
-	    tell_doubts(&health) < 0 || tell_own_share(&health) < 0 || tell_off(&health) < 0)
+	    tell_reduced(&health) < 0 || tell_doubts(&health) < 0 || tell_own_share(&health) < 0 ||
+	    tell_off(&health) < 0)
 		return -ENOMEM;
 	return 0;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "analysis/cause/waiting.h"
 #include "analysis/finding/breakdown.h"
 #include "analysis/finding/tally.h"
@@ -57,9 +60,26 @@ static void add_blocked(const struct mr_model *model, const struct mr_finding *f
 			blocked_ns[statistics[row].group];
 }
 
-static bool has_only_blocked(const struct mr_system_calls *calls)
+/* Where not every call is known, the counts below must not be taken for the program's. */
+static int say_what_is_missing(const struct mr_model *model, struct mr_findings *findings,
+			       struct mr_finding *finding)
 {
-	return calls->flags[0] & MR_ROW_BLOCKED;
+	const char *which = model->manifest->kernel_level.syscalls;
+	uint64_t reduced = model->manifest->kernel_level.processes_reduced;
+
+	if (reduced)
+		return mr_finding_say(
+			findings, finding, MR_SEVERITY_FINE,
+			"Of %" PRIu64 " process%s that made very many calls, only those in "
+			"which a thread blocked were recorded from some time on: see the "
+			"trace's health.",
+			reduced, reduced == 1 ? "" : "es");
+	if (which && strcmp(which, "blocking") == 0)
+		return mr_finding_say(
+			findings, finding, MR_SEVERITY_FINE,
+			"Only calls in which a thread blocked were recorded, and of these "
+			"the time in which it did.");
+	return 0;
 }
 
 static int analyse(const struct mr_model *model, struct mr_findings *findings)
@@ -75,10 +95,7 @@ static int analyse(const struct mr_model *model, struct mr_findings *findings)
 	if (!finding || !names || !blocked_ns || !identity ||
 	    make_names(model, findings, names) < 0)
 		return -ENOMEM;
-	if (has_only_blocked(calls) &&
-	    mr_finding_say(findings, finding, MR_SEVERITY_FINE,
-			   "Only calls in which a thread blocked were recorded, and of these the "
-			   "time in which it did.") < 0)
+	if (say_what_is_missing(model, findings, finding) < 0)
 		return -ENOMEM;
 	const struct mr_breakdown by_call = {
 		.id = "by_call",

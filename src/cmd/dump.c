@@ -13,6 +13,8 @@
 #include "cmd/command.h"
 #include "cmd/trace_argument.h"
 #include "import/import.h"
+#include "model/manifest.h"
+#include "model/spans.h"
 #include "model/survey.h"
 
 enum {
@@ -221,9 +223,11 @@ static void print_text(const struct mr_survey *survey, const struct mr_event *ev
 {
 	const int64_t second = 1000000000;
 	int64_t since_ns = ns - survey->first_ns;
+	int64_t away_ns = since_ns < 0 ? -since_ns : since_ns;
 
-	printf("[%" PRId64 ".%09" PRId64 "] (+%" PRId64 ".%09" PRId64 ") ", since_ns / second,
-	       since_ns % second, delta_ns / second, delta_ns % second);
+	printf("[%s%" PRId64 ".%09" PRId64 "] (+%" PRId64 ".%09" PRId64 ") ",
+	       since_ns < 0 ? "-" : "", away_ns / second, away_ns % second, delta_ns / second,
+	       delta_ns % second);
 	if (event->desc->level == MR_LEVEL_kernel)
 		printf("CPU %u ", event->context->tid);
 	else
@@ -315,7 +319,7 @@ static int print_events(const struct mr_survey *survey, struct mr_merge *merge)
 		if (given.json)
 			print_json(survey, &event, ns, &json);
 		else
-			print_text(survey, &event, ns, ns - last_ns);
+			print_text(survey, &event, ns, mr_max(ns - last_ns, INT64_C(0)));
 		last_ns = ns;
 		printed++;
 	}
@@ -346,6 +350,20 @@ static void report_damage(const struct mr_survey *survey, struct mr_merge *merge
 			unknown, unknown == 1 ? " is" : "s are");
 }
 
+/* The trace begins, as in all reports, with the program's start. */
+static int span_program(struct mr_survey *survey)
+{
+	struct mr_manifest *manifest;
+	int result = mr_manifest_read(survey->trace->path, &manifest);
+
+	if (result == 0) {
+		mr_survey_span_program(survey, manifest->window_from_ticks,
+				       manifest->window_to_ticks);
+		mr_manifest_free(manifest);
+	}
+	return result;
+}
+
 static int dump(const struct mr_trace *trace)
 {
 	struct mr_survey *survey;
@@ -354,6 +372,11 @@ static int dump(const struct mr_trace *trace)
 
 	if (result < 0)
 		return result;
+	result = span_program(survey);
+	if (result < 0) {
+		mr_survey_free(survey);
+		return result;
+	}
 	result = mr_merge_start(trace, NULL, mr_clocks_stream_to_ns, survey->clocks, &merge);
 	if (result == 0) {
 		result = print_events(survey, merge);

@@ -45,7 +45,7 @@ static struct {
 
 static const char *const level_names[] = {"kernel", "runtime", "dataflow", NULL};
 static const uint32_t level_bits[] = {MR_LEVEL_kernel, MR_LEVEL_runtime, MR_LEVEL_dataflow};
-static const char *const syscall_names[] = {"all", "blocking", "none", NULL};
+static const char *const syscall_names[] = {"auto", "all", "blocking", "none", NULL};
 static const char *const wait_names[] = {"program", "all", NULL};
 
 static const struct mr_option options[] = {
@@ -53,7 +53,8 @@ static const struct mr_option options[] = {
 	MR_SET('l', "levels", &given.levels, level_names, "LIST",
 	       "levels to record, of kernel,runtime,dataflow; by default all that are permitted"),
 	MR_CHOICE(0, "syscalls", &given.syscalls, syscall_names, "WHICH",
-		  "system calls to record: all, only those in which threads block, or none"),
+		  "system calls to record: all, only those in which threads block, none, or auto: "
+		  "all, but only blocking ones of a process that makes very many"),
 	MR_DURATION(0, "delay", &given.delay_ns, "TIME", "start recording after TIME"),
 	MR_DURATION_FROM(0, "duration", &given.duration_ns, 1, "TIME",
 			 "record for TIME, then let the program run on untraced"),

@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -143,6 +144,20 @@ static void finish(struct mr_kernel_source *base, struct mr_kernel_streams *stre
 	put_losses(source, streams);
 }
 
+_Static_assert((int)MR_KERNEL_REDUCED_MAX == MR_BPF_REDUCED, "all that are known are named");
+
+static void describe_reduced(const struct mr_bpf_shared *shared, struct mr_kernel_status *status)
+{
+	status->reduced_count = shared->reduced_count;
+	uint32_t named = mr_min(status->reduced_count, (uint32_t)MR_BPF_REDUCED);
+	for (uint32_t i = 0; i < named; i++) {
+		const struct mr_bpf_reduced *from = &shared->reduced[i];
+		struct mr_kernel_reduced *to = &status->reduced[i];
+		*to = (struct mr_kernel_reduced){.pid = from->pid, .since_ns = from->since_ns};
+		memcpy(to->name, from->name, sizeof to->name - 1);
+	}
+}
+
 static void describe(const struct mr_kernel_source *base, struct mr_kernel_status *status)
 {
 	const struct bpf_source *source = (const struct bpf_source *)base;
@@ -151,6 +166,7 @@ static void describe(const struct mr_kernel_source *base, struct mr_kernel_statu
 		source->lost_by_cpu[cpu] = shared->cpus[cpu].lost;
 		status->lost_syscalls += shared->cpus[cpu].lost_syscalls;
 	}
+	describe_reduced(shared, status);
 	status->files = source->encoder.files;
 	status->cpu_count = source->cpu_count;
 	status->lost_by_cpu = source->lost_by_cpu;

@@ -27,6 +27,7 @@
 #include "kernel/packets.h"
 
 enum mr_kernel_syscalls {
+	MR_KERNEL_SYSCALLS_AUTO,     /* all, but as BLOCKING for processes that make very many */
 	MR_KERNEL_SYSCALLS_ALL,      /* all; slows down every process of the machine a little */
 	MR_KERNEL_SYSCALLS_BLOCKING, /* only those in which threads block */
 	MR_KERNEL_SYSCALLS_NONE,
@@ -42,6 +43,20 @@ struct mr_kernel_options {
 	enum mr_kernel_syscalls syscalls;
 	uint64_t ring_bytes; /* per CPU; 0: depends on the machine's memory */
 	bool no_arguments;   /* record only the paths of executed programs */
+};
+
+/* A process that made more system calls than MR_KERNEL_SYSCALLS_AUTO takes: since then only those that block are
+ * recorded. */
+struct mr_kernel_reduced {
+	uint32_t pid;
+	char name[16];
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+};
+
+enum {
+	MR_KERNEL_REDUCED_MAX = 64,     /* so many are named */
+	MR_KERNEL_CALLS_MAX = 50000,    /* a second */
+	MR_KERNEL_CALLS_WINDOW_MS = 250 /* in which they are counted */
 };
 
 /* Something that is not recorded, and why. */
@@ -64,6 +79,8 @@ struct mr_kernel_status {
 	uint64_t nested;             /* events that came while another was being recorded */
 	const struct mr_kernel_off *off;
 	size_t off_count;
+	uint32_t reduced_count; /* may exceed MR_KERNEL_REDUCED_MAX */
+	struct mr_kernel_reduced reduced[MR_KERNEL_REDUCED_MAX];
 };
 
 struct mr_kernel;

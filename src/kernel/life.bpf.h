@@ -75,6 +75,9 @@ int BPF_PROG(on_exec, struct task_struct *kernel_task, int old_tid, struct linux
 	if (!task)
 		return 0;
 	mark(kernel_task->pid);
+	task->is_reduced = task->is_process_reduced =
+		false; /* another program: it may be quieter */
+	task->window_ns = 0;
 	struct scratch *scratch = take_scratch();
 	if (!scratch)
 		return 0;

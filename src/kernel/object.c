@@ -160,7 +160,7 @@ static int check_tracepoints(struct mr_object *object, struct plan *plan)
 static bool is_wanted(const struct plan *plan, const struct bpf_program *program)
 {
 	const struct feature *feature = feature_of(program);
-	if (feature->need == FOR_ALL_CALLS && plan->options->syscalls != MR_KERNEL_SYSCALLS_ALL)
+	if (feature->need == FOR_ALL_CALLS && plan->options->syscalls > MR_KERNEL_SYSCALLS_ALL)
 		return false;
 	return !plan->is_off[feature - features];
 }
@@ -168,8 +168,11 @@ static bool is_wanted(const struct plan *plan, const struct bpf_program *program
 static void fill_settings(const struct plan *plan, struct mr_bpf_settings *settings)
 {
 	const struct btf *types = plan->kernel_types;
+	bool is_auto = plan->options->syscalls == MR_KERNEL_SYSCALLS_AUTO;
 	*settings = (struct mr_bpf_settings){
 		.record_blocked_calls = plan->options->syscalls == MR_KERNEL_SYSCALLS_BLOCKING,
+		.calls_limit = is_auto ? MR_KERNEL_CALLS_MAX * MR_KERNEL_CALLS_WINDOW_MS / 1000 : 0,
+		.calls_window_ns = MR_KERNEL_CALLS_WINDOW_MS * UINT64_C(1000000),
 		.no_arguments = plan->options->no_arguments,
 		.has_cast = !types ||
 			    btf__find_by_name_kind(types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0,

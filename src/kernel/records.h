@@ -25,6 +25,8 @@ enum {
 	MR_BPF_ARGUMENT_BYTES = 4096,
 	MR_BPF_NAME_BYTES = 48,
 	MR_BPF_COMM_BYTES = 16,
+	MR_BPF_REDUCED =
+		64, /* processes whose calls are no longer all recorded: so many are named */
 };
 
 enum mr_record_type {
@@ -243,14 +245,26 @@ struct mr_bpf_cpu {
 	struct mr_bpf_context contexts[MR_BPF_CONTEXTS];
 } __attribute__((aligned(64)));
 
+/* A process that made so many system calls that only those which block are recorded since then. */
+struct mr_bpf_reduced {
+	__u64 since_ns; /* 0: being filled in */
+	__u32 pid;
+	__u32 unused;
+	char name[MR_BPF_COMM_BYTES];
+};
+
 struct mr_bpf_shared {
 	__u32 is_recording; /* written by the collector */
 	__u32 is_finishing; /* likewise */
 	__u32 files;        /* numbers assigned */
 	__u32 alive;        /* tasks that are followed and have not exited */
 	__u64 not_followed;
+	__u32 reduced_count; /* may exceed MR_BPF_REDUCED */
+	__u32 unused;
+	struct mr_bpf_reduced reduced[MR_BPF_REDUCED];
 	struct mr_bpf_cpu cpus[MR_BPF_CPUS];
-	__u64 traced[MR_BPF_PIDS / 64]; /* bit set: maybe traced; not set: certainly not */
+	__u64 traced[MR_BPF_PIDS / 64];  /* bit set: maybe traced; not set: certainly not */
+	__u64 calling[MR_BPF_PIDS / 64]; /* likewise: traced, and all its system calls are wanted */
 };
 
 /* Where a system call has a file descriptor. */
@@ -264,11 +278,13 @@ enum mr_syscall_kind {
 
 /* Fixed before the programs are loaded. */
 struct mr_bpf_settings {
-	__u8 record_blocked_calls;
+	__u8 record_blocked_calls; /* of all tasks */
 	__u8 no_arguments;
 	__u8 has_cast;         /* the kernel has bpf_rdonly_cast() */
 	__u8 has_switch_state; /* sched_switch passes the state */
 	__u32 yield_number;    /* of the system call sched_yield */
+	__u32 calls_limit; /* a process that makes more in calls_window_ns is reduced; 0: none is */
+	__u64 calls_window_ns;
 	__u8 syscall_kinds[MR_BPF_SYSCALLS];
 };
 

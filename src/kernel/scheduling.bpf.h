@@ -129,6 +129,11 @@ static __always_inline bool is_runnable(u8 reason)
 	       reason == MR_switch_reason_throttled;
 }
 
+static __always_inline bool are_blocked_calls_wanted(const struct task *task)
+{
+	return settings.record_blocked_calls || (settings.calls_limit && task->is_reduced);
+}
+
 static __always_inline void put_blocked_call(struct task_struct *kernel_task, struct task *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(kernel_task);
@@ -205,7 +210,7 @@ int on_switch(u64 *ctx)
 	if (!coming)
 		introduce(next);
 	put_switch(previous, minor_faults, next->pid, reason);
-	if (settings.record_blocked_calls && leaving && !is_runnable(reason) &&
+	if (leaving && are_blocked_calls_wanted(leaving) && !is_runnable(reason) &&
 	    reason != MR_switch_reason_exited)
 		put_blocked_call(previous, leaving);
 	return 0;

@@ -2,6 +2,10 @@
  *
  * System calls: one record at the end of each. Attached only if the user wants all calls, because that puts
  * every task of the machine on the slow path into the kernel.
+ *
+ * With --syscalls=auto a process that makes very many calls is reduced: from then on only its calls that block are
+ * recorded, by scheduling.bpf.h. Threads count their own calls, and add them to the storage of their process's first
+ * thread every CALLS_AT_ONCE calls; there they also learn that another thread has reduced the process.
  */
 #ifndef MR_KERNEL_SYSCALLS_BPF_H
 #define MR_KERNEL_SYSCALLS_BPF_H
@@ -14,6 +18,7 @@ enum {
 	RESTART_FIRST = -516, /* results that no program sees: the kernel restarts the call */
 	RESTART_LAST = -512,
 	KILL = 9,
+	CALLS_AT_ONCE = 64,
 };
 
 /* A call that was interrupted by the end of its thread and never returns a result. */
@@ -24,11 +29,19 @@ static __always_inline bool is_cut_short(struct task_struct *kernel_task, long r
 	return is_interrupted && kernel_task->pending.signal.sig[0] >> (KILL - 1) & 1;
 }
 
+/* NULL if its calls are not wanted. */
+static __always_inline struct task *calling_task(struct task_struct *kernel_task)
+{
+	if (!is_set(shared.calling, kernel_task->pid))
+		return NULL;
+	return bpf_task_storage_get(&tasks, kernel_task, NULL, 0);
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 {
 	struct task_struct *kernel_task = bpf_get_current_task_btf();
-	struct task *task = task_of(kernel_task);
+	struct task *task = calling_task(kernel_task);
 	if (!task)
 		return 0;
 	if (!shared.is_recording || mr_regs_sixth_argument(regs) == MR_OWN_MARK) {
@@ -84,11 +97,49 @@ static __noinline int put_syscall_wide(struct task *task, u32 tid, long result)
 	return 0;
 }
 
+/* ---- too many calls ------------------------------------------------------------------------------------ */
+
+static __always_inline void reduce(struct task_struct *leader, struct task *process, u64 now_ns)
+{
+	process->is_process_reduced = true;
+	u32 index = __sync_fetch_and_add(&shared.reduced_count, 1);
+	if (index >= MR_BPF_REDUCED)
+		return;
+	struct mr_bpf_reduced *reduced = &shared.reduced[index];
+	reduced->pid = leader->pid;
+	bpf_probe_read_kernel(reduced->name, sizeof reduced->name, leader->comm);
+	reduced->since_ns = now_ns;
+}
+
+/* Two threads may begin the same window, or reduce the process at once: then it is reduced a little later, or named
+ * twice. */
+static __noinline int add_up_calls(struct task_struct *kernel_task, struct task *task)
+{
+	struct task_struct *leader = kernel_task->group_leader;
+	struct task *process = leader ? bpf_task_storage_get(&tasks, leader, NULL, 0) : NULL;
+	if (!task || !process)
+		return 0;
+	u64 now_ns = bpf_ktime_get_ns();
+	task->calls = 0;
+	if (now_ns - process->window_ns > settings.calls_window_ns) {
+		process->window_ns = now_ns;
+		process->process_calls = 0;
+	}
+	u32 calls = __sync_fetch_and_add(&process->process_calls, CALLS_AT_ONCE);
+	if (!process->is_process_reduced && calls > settings.calls_limit)
+		reduce(leader, process, now_ns);
+	if (process->is_process_reduced) {
+		task->is_reduced = true;
+		clear(shared.calling, kernel_task->pid);
+	}
+	return 0;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 {
 	struct task_struct *kernel_task = bpf_get_current_task_btf();
-	struct task *task = task_of(kernel_task);
+	struct task *task = calling_task(kernel_task);
 	if (!task || task->entry_ns == 0)
 		return 0;
 	u8 kind = settings.syscall_kinds[task->number & (MR_BPF_SYSCALLS - 1)];
@@ -108,6 +159,8 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 	else
 		put_syscall(task, kernel_task->pid, result);
 	task->entry_ns = 0;
+	if (settings.calls_limit && unlikely(++task->calls >= CALLS_AT_ONCE))
+		add_up_calls(kernel_task, task);
 	return 0;
 }
 

@@ -66,6 +66,11 @@ struct task {
 	u32 last_file;    /* number of last_key */
 	u8 operation;
 	u8 is_announced;
+	u8 is_reduced;            /* of its system calls only those that block are recorded */
+	u8 calls;                 /* not yet counted in process_calls */
+	u8 is_process_reduced;    /* in a process's first thread, as the next two */
+	u32 process_calls;        /* by all its threads in the window */
+	u64 window_ns;            /* when the window began */
 	struct file_key last_key; /* most calls use the same file as the previous call */
 };
 
@@ -94,22 +99,39 @@ struct ring_of_cpu definition_rings SEC(".maps");
 
 /* ---- filter ------------------------------------------------------------------------------------- */
 
-static __always_inline bool may_be_traced(u32 pid)
+static __always_inline bool is_set(const u64 *bits, u32 pid)
 {
 	pid &= MR_BPF_PIDS - 1;
-	return shared.traced[pid / 64] >> (pid % 64) & 1;
+	return bits[pid / 64] >> (pid % 64) & 1;
+}
+
+static __always_inline void set(u64 *bits, u32 pid)
+{
+	pid &= MR_BPF_PIDS - 1;
+	__sync_fetch_and_or(&bits[pid / 64], 1ull << (pid % 64));
+}
+
+static __always_inline void clear(u64 *bits, u32 pid)
+{
+	pid &= MR_BPF_PIDS - 1;
+	__sync_fetch_and_and(&bits[pid / 64], ~(1ull << (pid % 64)));
+}
+
+static __always_inline bool may_be_traced(u32 pid)
+{
+	return is_set(shared.traced, pid);
 }
 
 static __always_inline void mark(u32 pid)
 {
-	pid &= MR_BPF_PIDS - 1;
-	__sync_fetch_and_or(&shared.traced[pid / 64], 1ull << (pid % 64));
+	set(shared.traced, pid);
+	set(shared.calling, pid);
 }
 
 static __always_inline void unmark(u32 pid)
 {
-	pid &= MR_BPF_PIDS - 1;
-	__sync_fetch_and_and(&shared.traced[pid / 64], ~(1ull << (pid % 64)));
+	clear(shared.traced, pid);
+	clear(shared.calling, pid);
 }
 
 /* NULL if it is not traced. */

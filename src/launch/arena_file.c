@@ -119,6 +119,28 @@ int mr_arena_file_publish(const struct mr_arena_file *file)
 	return 0;
 }
 
+void mr_arena_file_keep_name(struct mr_arena_file *file)
+{
+	char target[64];
+	if (faccessat(AT_FDCWD, file->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+		return;
+	file->removals++;
+	snprintf(target, sizeof target, "/proc/%d/fd/%d", getpid(), file->fd);
+	(void)!symlink(target, file->path);
+}
+
+/* What a recorder that is gone has left in the place of its arena's name. Nobody can reach the arena any more. */
+static bool is_left_link(const char *path)
+{
+	char target[64];
+	const char *name = strrchr(path, '/');
+	struct stat status;
+	ssize_t length = readlink(path, target, sizeof target - 1);
+	return length > 0 && name && strncmp(name, "/millrace-arena-", 16) == 0 &&
+	       strncmp(target, "/proc/", mr_min(6, length)) == 0 && lstat(path, &status) == 0 &&
+	       status.st_uid == geteuid();
+}
+
 /* Allocates what lies behind the first `slots` slots and lets them be claimed. */
 static int provide_slots(struct mr_arena_file *file, uint32_t slots)
 {
@@ -188,6 +210,10 @@ int mr_arena_file_create(const char *directory, uint64_t bytes, struct mr_arena_
 int mr_arena_file_open(const char *path, struct mr_arena_file *ret_file)
 {
 	struct stat status;
+	if (is_left_link(path)) {
+		unlink(path);
+		return mr_fail(ENOENT, "the arena %s is gone", path);
+	}
 	/* Opening what is no regular file might block, or disturb a device. */
 	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return mr_fail(EINVAL, "%s is not an arena", path);

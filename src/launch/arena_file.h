@@ -5,6 +5,10 @@
  * directory. It grows as it is needed: its full size is mapped from the start, and memory is allocated
  * step by step, before the slots in it may be claimed.
  *
+ * A cleaner of /dev/shm may remove its name while it is in use. A file without a name cannot get one again, so record
+ * then puts a link to its own descriptor there, /proc/PID/fd/N, which works for whoever may look into record: the same
+ * user, in the same pid namespace, and not where record has capabilities that the program has not.
+ *
  * Whoever drains an arena holds a lock on its file (flock). A lock on the trace directory alone would not
  * do: a copy of the directory is not locked, but names the same arena.
  *
@@ -21,6 +25,7 @@ struct mr_arena_file {
 	uint32_t slot_count;    /* allocated: may be claimed */
 	uint32_t slot_capacity; /* mapped */
 	int fd;
+	uint32_t removals; /* how often somebody else has removed its name */
 	char path[1024];
 };
 
@@ -34,6 +39,9 @@ int mr_arena_file_create(const char *directory, uint64_t bytes, struct mr_arena_
 
 /* Gives it its name, `path`: from now on it outlives record. */
 int mr_arena_file_publish(const struct mr_arena_file *file);
+
+/* Puts something in the place of its name, should that be gone. */
+void mr_arena_file_keep_name(struct mr_arena_file *file);
 
 /* Maps the arena of a recording whose recorder is gone. -EPERM if it belongs to another user: it may have
  * been made to harm us. */

@@ -60,6 +60,7 @@ static int append(void *context, struct mr_packet *packet, uint32_t content_byte
 	return mr_drain_append(context, packet, content_bytes, end_ns, discarded_events, false);
 }
 
+/* Off at first: what the child does until it is released is not the program's. */
 void mr_kernel_level_start(struct mr_kernel_level *level, pid_t child, struct mr_drain *drain)
 {
 	const struct mr_kernel_sink sink = {.context = drain, .append = append};
@@ -67,6 +68,7 @@ void mr_kernel_level_start(struct mr_kernel_level *level, pid_t child, struct mr
 	if (level->kernel && (mr_kernel_follow(level->kernel, child) < 0 ||
 			      mr_kernel_start(level->kernel, &sink) < 0))
 		give_up(level);
+	mr_kernel_level_enable(level, false);
 }
 
 void mr_kernel_level_enable(struct mr_kernel_level *level, bool on)
@@ -83,6 +85,14 @@ uint32_t mr_kernel_level_drain(struct mr_kernel_level *level)
 bool mr_kernel_level_are_all_gone(const struct mr_kernel_level *level)
 {
 	return level->kernel && mr_kernel_are_all_gone(level->kernel);
+}
+
+uint32_t mr_kernel_level_reduced(const struct mr_kernel_level *level)
+{
+	struct mr_kernel_status status = {0};
+	if (level->kernel)
+		mr_kernel_describe(level->kernel, &status);
+	return status.reduced_count;
 }
 
 void mr_kernel_level_finish(struct mr_kernel_level *level)

@@ -44,7 +44,9 @@ void mr_level_switch_start(struct mr_level_switch *levels)
 	}
 	levels->is_on = options->delay_ns == 0 && !options->has_steps;
 	turn_program(levels, levels->is_on);
-	if (!levels->is_on) /* the kernel level is, from its beginning */
+	if (levels->is_on) /* and it was not off before: there is nothing to say */
+		mr_kernel_level_enable(levels->kernel, true);
+	else
 		turn_kernel(levels, false);
 }
 

@@ -115,6 +115,13 @@ json_t *mr_manifest_load(const struct mr_directory *directory)
 	return manifest;
 }
 
+void mr_manifest_set_window(json_t *manifest, uint64_t from_ticks, uint64_t to_ticks)
+{
+	json_object_set_new(manifest, "window",
+			    json_pack("{sI sI}", "from_ticks", (json_int_t)from_ticks, "to_ticks",
+				      (json_int_t)to_ticks));
+}
+
 void mr_manifest_set_exit(json_t *manifest, int wait_status, uint64_t duration_ns)
 {
 	json_object_set_new(manifest, "duration_ns", json_integer((json_int_t)duration_ns));
@@ -165,11 +172,27 @@ static json_t *losses_object(const struct mr_drain *drain)
 
 /* ---- the kernel level ---------------------------------------------------------------------------- */
 
+/* Processes of whose system calls only those that block are recorded, since when. */
+static json_t *reduced_array(const struct mr_kernel_status *status)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < mr_min(status->reduced_count, (uint32_t)MR_KERNEL_REDUCED_MAX);
+	     i++) {
+		const struct mr_kernel_reduced *reduced = &status->reduced[i];
+		if (reduced->since_ns)
+			json_array_append_new(array, json_pack("{sI so sI}", "pid",
+							       (json_int_t)reduced->pid, "name",
+							       text(reduced->name), "since_ns",
+							       (json_int_t)reduced->since_ns));
+	}
+	return array;
+}
+
 void mr_manifest_set_kernel(json_t *manifest, const struct mr_kernel_status *status,
 			    const char *why)
 {
 	static const char *const modes[] = {"off", "perf", "bpf"};
-	static const char *const syscalls[] = {"all", "blocking", "none"};
+	static const char *const syscalls[] = {"auto", "all", "blocking", "none"};
 	json_t *kernel = json_object(), *lost = json_array(), *off = json_array();
 	json_object_set_new(kernel, "mode", json_string(modes[status ? status->mode : 0]));
 	json_object_set_new(kernel, "reason", why ? text(why) : json_null());
@@ -180,6 +203,8 @@ void mr_manifest_set_kernel(json_t *manifest, const struct mr_kernel_status *sta
 		json_array_append_new(lost, json_integer((json_int_t)status->lost_by_cpu[cpu]));
 	if (status) {
 		json_object_set_new(kernel, "syscalls", json_string(syscalls[status->syscalls]));
+		json_object_set_new(kernel, "reduced", reduced_array(status));
+		json_object_set_new(kernel, "reduced_count", json_integer(status->reduced_count));
 		json_object_set_new(kernel, "events", json_integer((json_int_t)status->events));
 		json_object_set_new(kernel, "files", json_integer((json_int_t)status->files));
 		json_object_set_new(kernel, "lost_syscalls",
@@ -229,10 +254,11 @@ void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_dra
 			    json_boolean(!saw_all_processes(manifest, drain)));
 	json_object_set_new(manifest, "losses", losses_object(drain));
 	json_object_set_new(manifest, "arena",
-			    json_pack("{sI sI sI}", "bytes",
+			    json_pack("{sI sI sI sI}", "bytes",
 				      (json_int_t)mr_arena_file_bytes(file->slot_capacity),
 				      "packet_bytes", (json_int_t)MR_ARENA_PACKET_BYTES, "packets",
-				      (json_int_t)file->slot_count));
+				      (json_int_t)file->slot_count, "removals",
+				      (json_int_t)file->removals));
 	json_object_set_new(manifest, "kept",
 			    json_pack("{sI sI sI sI}", "bytes", (json_int_t)streams->bytes,
 				      "overwritten_packets",

@@ -30,6 +30,9 @@ json_t *mr_manifest_load(const struct mr_directory *directory);
 void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_drain *drain);
 
 /* How the program ended, from a wait status, and how long it ran. */
+/* From the program's start to the end of the last traced process, in ticks of the user clock. An end of 0: not yet. */
+void mr_manifest_set_window(json_t *manifest, uint64_t from_ticks, uint64_t to_ticks);
+
 void mr_manifest_set_exit(json_t *manifest, int wait_status, uint64_t duration_ns);
 
 /* Marks a recording whose end is lost for ever, unless it is marked as ended already. */

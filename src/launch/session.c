@@ -68,10 +68,13 @@ struct session {
 	json_t *manifest;
 	char host[256];
 	uint64_t started_ns;
-	uint64_t ended_ns;       /* the program's end; 0: it runs */
-	uint64_t alone_since_ns; /* when a descendant was last seen */
+	uint64_t ended_ns;                   /* the program's end; 0: it runs */
+	uint64_t started_ticks, ended_ticks; /* the same, of the user clock */
+	bool is_outlived;                    /* a traced descendant was seen after its end */
+	uint64_t alone_since_ns;             /* when a descendant was last seen */
 	uint64_t next_sample_ns, next_progress_ns, next_request_ns;
 	uint32_t snapshots;
+	uint32_t reductions; /* as the manifest says */
 	int wait_status;
 };
 
@@ -227,6 +230,7 @@ static int start(struct session *session, bool *ret_program_failed)
 	session->manifest =
 		mr_manifest_new(session->options, session->program, session->levels.mask);
 	mr_kernel_level_tell(&session->kernel, session->manifest);
+	mr_manifest_set_window(session->manifest, mr_ticks_now(), 0);
 	if (result == 0)
 		result = mr_directory_write_metadata(&session->directory, &session->metadata);
 	if (result == 0)
@@ -236,8 +240,9 @@ static int start(struct session *session, bool *ret_program_failed)
 	if (session->untraced != MR_UNTRACED_NONE)
 		mr_process_note_untraced((uint32_t)session->child.pid, session->program,
 					 session->untraced);
-	mr_level_switch_start(&session->levels);
 	session->started_ns = now_ns();
+	session->started_ticks = mr_ticks_now();
+	mr_level_switch_start(&session->levels);
 	session->next_sample_ns = session->started_ns + SECOND_NS;
 	result = mr_child_release(&session->child);
 	if (result < 0) {
@@ -265,6 +270,7 @@ static void look_at_child(struct session *session)
 			mr_signals_stop_along(&session->signals, session->child.pid);
 		} else {
 			session->wait_status = status;
+			session->ended_ticks = mr_ticks_now();
 			session->ended_ns = now_ns();
 		}
 	}
@@ -281,9 +287,21 @@ static void answer_request(struct session *session)
 			 session->manifest, ++session->snapshots);
 }
 
+/* Should record be killed, counts of system calls must not be taken for complete. */
+static void note_reductions(struct session *session)
+{
+	uint32_t count = mr_kernel_level_reduced(&session->kernel);
+	if (count == session->reductions)
+		return;
+	session->reductions = count;
+	mr_kernel_level_tell(&session->kernel, session->manifest);
+	mr_manifest_write(session->manifest, &session->directory);
+}
+
 static void do_periodic_work(struct session *session)
 {
 	uint64_t now = now_ns();
+	mr_arena_file_keep_name(&session->arena_file);
 	mr_level_switch_update(&session->levels, now - session->started_ns);
 	if (now >= session->next_sample_ns) {
 		mr_clock_samples_take(&session->clocks);
@@ -294,6 +312,7 @@ static void do_periodic_work(struct session *session)
 	if (now >= session->next_request_ns) {
 		session->next_request_ns = now + REQUESTS_NS;
 		answer_request(session);
+		note_reductions(session);
 	}
 	if (session->options->show_progress && now >= session->next_progress_ns) {
 		session->next_progress_ns = now + PROGRESS_NS;
@@ -311,6 +330,7 @@ static bool is_over(struct session *session)
 		return true;
 	uint64_t now = now_ns();
 	bool is_one_alive = mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) > 0;
+	session->is_outlived |= is_one_alive;
 	if (!is_one_alive && mr_kernel_level_are_all_gone(&session->kernel))
 		return true;
 	if (is_one_alive || mr_processes_is_one_coming(&session->processes))
@@ -351,12 +371,25 @@ static void shrink_reserve(const struct session *session, off_t bytes)
 		(void)!ftruncate(reserve, bytes);
 }
 
+/* When the last traced process ended; `recorded_ticks`, the end of the recording, if one did not. */
+static uint64_t end_ticks(const struct session *session, uint64_t recorded_ticks)
+{
+	uint64_t last = session->ended_ticks;
+	for (size_t i = 0; i < session->processes.list.count && session->is_outlived; i++) {
+		const struct mr_process_info *info = &session->processes.list.items[i];
+		if (info->process != MR_RECORDER_PROCESS && info->traced)
+			last = mr_max(last, info->alive_at_end ? recorded_ticks : info->gone_ticks);
+	}
+	return last;
+}
+
 static void finish(struct session *session)
 {
 	answer_request(session);
 	shrink_reserve(session, RESERVE_BYTES / 2);
 	mr_kernel_level_finish(&session->kernel);
 	mr_clock_samples_take(&session->clocks);
+	uint64_t recorded_ticks = mr_ticks_now();
 	atomic_store(&session->arena_file.arena->levels, 0);
 	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) > 0)
 		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL); /* begun events end */
@@ -365,6 +398,8 @@ static void finish(struct session *session)
 	unlinkat(session->directory.fd, MR_RESERVE_FILE, 0);
 	mr_clock_samples_describe(&session->clocks, session->metadata.user_clock,
 				  &session->metadata);
+	mr_manifest_set_window(session->manifest, session->started_ticks,
+			       end_ticks(session, recorded_ticks));
 	mr_manifest_set_exit(session->manifest, session->wait_status,
 			     session->ended_ns - session->started_ns);
 	mr_kernel_level_tell(&session->kernel, session->manifest);

@@ -177,6 +177,26 @@ static void read_lost_by_cpu(struct mr_manifest_private *reader, json_t *level)
 	}
 }
 
+static void read_reduced(struct mr_manifest_private *reader, json_t *level)
+{
+	struct mr_manifest_kernel *kernel = &reader->manifest.kernel_level;
+	json_t *array = member(reader, level, "reduced", is_array);
+	size_t size = json_array_size(array);
+
+	kernel->processes_reduced = count_member(reader, level, "reduced_count");
+	kernel->reduced = mr_region_allocate(&reader->region, size * sizeof *kernel->reduced);
+	reader->no_memory |= !kernel->reduced;
+	for (size_t i = 0; kernel->reduced && i < size; i++) {
+		json_t *entry = json_array_get(array, i);
+
+		kernel->reduced[kernel->reduced_count++] = (struct mr_manifest_reduced){
+			.pid = (uint32_t)count_member(reader, entry, "pid"),
+			.name = text_member(reader, entry, "name"),
+			.since_ns = count_member(reader, entry, "since_ns"),
+		};
+	}
+}
+
 static void read_kernel_level(struct mr_manifest_private *reader)
 {
 	struct mr_manifest_kernel *kernel = &reader->manifest.kernel_level;
@@ -189,6 +209,7 @@ static void read_kernel_level(struct mr_manifest_private *reader)
 	kernel->events = count_member(reader, level, "events");
 	kernel->not_followed = count_member(reader, level, "not_followed");
 	read_lost_by_cpu(reader, level);
+	read_reduced(reader, level);
 	kernel->off =
 		mr_region_allocate(&reader->region, json_array_size(off) * sizeof *kernel->off);
 	reader->no_memory |= !kernel->off;
@@ -229,6 +250,7 @@ static void read_members(struct mr_manifest_private *reader)
 	json_t *losses = member(reader, root, "losses", is_object);
 	json_t *kept = member(reader, root, "kept", is_object);
 	json_t *options = member(reader, root, "options", is_object);
+	json_t *window = member(reader, root, "window", is_object);
 
 	manifest->millrace = text_member(reader, root, "millrace");
 	manifest->host = text_member(reader, root, "host");
@@ -243,6 +265,8 @@ static void read_members(struct mr_manifest_private *reader)
 	manifest->started_realtime_ns = integer_member(reader, root, "started_realtime_ns");
 	manifest->ended_realtime_ns = integer_member(reader, root, "ended_realtime_ns");
 	manifest->duration_ns = integer_member(reader, root, "duration_ns");
+	manifest->window_from_ticks = count_member(reader, window, "from_ticks");
+	manifest->window_to_ticks = count_member(reader, window, "to_ticks");
 	manifest->delay_ns = count_member(reader, options, "delay_ns");
 	manifest->first_step = count_member(reader, options, "first_step");
 	manifest->lost_events = count_member(reader, losses, "events");
@@ -250,6 +274,8 @@ static void read_members(struct mr_manifest_private *reader)
 	manifest->kept_bytes = count_member(reader, kept, "bytes");
 	manifest->overwritten_packets = count_member(reader, kept, "overwritten_packets");
 	manifest->kept_from_ticks = count_member(reader, kept, "from_ticks");
+	manifest->arena_removals =
+		count_member(reader, member(reader, root, "arena", is_object), "removals");
 	manifest->unseen_processes_possible =
 		boolean_member(reader, root, "unseen_processes_possible");
 	read_cpu_time(reader);

@@ -41,16 +41,26 @@ struct mr_manifest_off {
 	const char *why;
 };
 
+/* A process that made so many system calls that only those which block were recorded since then. */
+struct mr_manifest_reduced {
+	uint32_t pid;
+	const char *name;  /* NULL if not known */
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+};
+
 struct mr_manifest_kernel {
 	const char *mode;     /* "bpf", "perf", "off"; NULL if not known */
 	const char *reason;   /* why not "bpf"; NULL if there is none, or nobody asked for it */
-	const char *syscalls; /* "all", "blocking", "none" */
+	const char *syscalls; /* "auto", "all", "blocking", "none" */
 	uint64_t events;      /* 0 if the recorder was killed */
 	uint64_t not_followed;
 	uint64_t *lost_by_cpu;
 	size_t cpu_count;
 	struct mr_manifest_off *off;
 	size_t off_count;
+	struct mr_manifest_reduced *reduced;
+	size_t reduced_count;       /* that are listed */
+	uint64_t processes_reduced; /* all of them */
 };
 
 struct mr_manifest {
@@ -74,8 +84,10 @@ struct mr_manifest {
 	int64_t duration_ns; /* 0 if not known */
 	uint64_t cpu_ns;     /* of all CPUs, idle or not, from start to end; 0 if not known */
 	uint64_t stolen_ns;  /* of it, by the host of a virtual machine */
-	uint64_t delay_ns;   /* recording began that late */
-	uint64_t first_step; /* ... or with that step */
+	uint64_t window_from_ticks; /* of the user clock: the program's start; 0 if not known */
+	uint64_t window_to_ticks;   /* end of the last traced process; 0 if not known */
+	uint64_t delay_ns;          /* recording began that late */
+	uint64_t first_step;        /* ... or with that step */
 	enum mr_exit_kind exit_kind;
 	int exit_value;
 	uint64_t lost_events;
@@ -85,6 +97,7 @@ struct mr_manifest {
 	struct mr_manifest_kernel kernel_level;
 	uint64_t kept_from_ticks; /* of the user clock: what is older was overwritten; 0: nothing */
 	bool unseen_processes_possible;
+	uint64_t arena_removals; /* how often the arena's name was removed while recording */
 	struct mr_manifest_private *private;
 };
 

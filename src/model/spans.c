@@ -68,6 +68,65 @@ void mr_survey_span(struct mr_survey *survey, const uint64_t *starts)
 	span_silent(survey, starts);
 }
 
+/* ---- the program ----------------------------------------------------------------------------------- */
+
+static bool is_recorders(const struct mr_trace_stream *stream)
+{
+	return stream->stream_class == MR_STREAM_USER && stream->packet_count &&
+	       stream->packets[0].packet->context.process == MR_RECORDER_PROCESS;
+}
+
+static void span_events(const struct mr_survey *survey, int64_t *ret_first_ns, int64_t *ret_last_ns)
+{
+	for (uint32_t i = 0; i < survey->trace->stream_count; i++) {
+		const struct mr_trace_stream *stream = &survey->trace->streams[i];
+		const struct mr_clock_map *clock =
+			mr_clocks_of_stream(survey->clocks, stream->stream_class);
+
+		if (stream->kind != MR_PACKET_EVENTS || is_recorders(stream))
+			continue;
+		for (uint32_t k = 0; k < stream->packet_count; k++) {
+			const struct mr_packet_context *context =
+				&stream->packets[k].packet->context;
+
+			widen(ret_first_ns, ret_last_ns,
+			      mr_clock_to_ns(clock, context->begin_ticks),
+			      mr_clock_to_ns(clock, context->end_ticks));
+		}
+	}
+}
+
+/* When the kernel saw the last task end; INT64_MIN if it did not see all of them end. */
+static int64_t last_exit_ns(const struct mr_tasks *tasks)
+{
+	int64_t last_ns = INT64_MIN;
+
+	for (size_t i = 0; i < tasks->list.count; i++) {
+		if (tasks->list.items[i].end == MR_TASK_RUNNING)
+			return INT64_MIN;
+		last_ns = mr_max(last_ns, tasks->list.items[i].end_ns);
+	}
+	return last_ns;
+}
+
+void mr_survey_span_program(struct mr_survey *survey, uint64_t from_ticks, uint64_t to_ticks)
+{
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+
+	if (!from_ticks || (to_ticks && to_ticks < from_ticks))
+		return;
+	span_events(survey, &first_ns, &last_ns);
+	survey->first_ns = mr_min(first_ns, mr_clock_to_ns(survey->clocks->user, from_ticks));
+	if (to_ticks) {
+		int64_t exit_ns = last_exit_ns(&survey->tasks);
+
+		if (exit_ns == INT64_MIN) /* the recorder has seen it a little later */
+			exit_ns = mr_clock_to_ns(survey->clocks->user, to_ticks);
+		survey->last_ns = mr_max(last_ns, exit_ns);
+	}
+	survey->last_ns = mr_max(survey->last_ns, survey->first_ns);
+}
+
 /* ---- levels -------------------------------------------------------------------------------------- */
 
 void mr_switching_note(struct mr_switching *switching, const struct mr_event *event)

@@ -11,6 +11,10 @@
  * attached; 0 if not known. */
 void mr_survey_span(struct mr_survey *survey, const uint64_t *starts);
 
+/* Makes the trace's span that of the program: from its start to the end of the last traced process, without the
+ * recorder's own packets. Ticks of the user clock; 0: not known. Tasks must be known. */
+void mr_survey_span_program(struct mr_survey *survey, uint64_t from_ticks, uint64_t to_ticks);
+
 /* Ticks of the user clock when levels were last switched on, and off; 0: never. */
 struct mr_switching {
 	uint64_t on_ticks;

@@ -11,7 +11,7 @@
  *         u32 slices[count]               how many
  *         u32 label[count]                of the longest
  *         u32 shade[count]                permille of start to end that they cover; of the path: its track
- *     JSON {"calls": {"17": "clFinish"}}: texts of the labels of slices wide enough to bear one
+ *     JSON {"calls": {"17": "finish"}}: texts of the labels of slices wide enough to bear one
  */
 #include "serve/endpoints.h"
 

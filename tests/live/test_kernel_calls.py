@@ -16,7 +16,7 @@ import unittest
 
 import harness
 from kernel import KernelTest, Trace, parse_truth, skip_unless_possible
-from support import MILLRACE, manifest, program, wait_until
+from support import MILLRACE, manifest, program, run, wait_until
 
 PROGRAM = os.path.join(os.environ["SOURCE_DIR"], "tests/live/programs/kernel_calls.py")
 LINE = re.compile(r"^(\d+) +\[([0-9a-f]+)\] (?:<\.\.\. (\w+) resumed>|(\w+)\()(.*)$")
@@ -179,6 +179,71 @@ class Calls(KernelTest):
         call = result.events.call(unfinished)
         self.assertEqual(call.name, "read")
         self.assertRegex(call.path, r"^pipe:\[\d+\]$")
+
+
+class Auto(KernelTest):
+    """--syscalls=auto, the default: a process that makes very many calls is recorded as --syscalls=blocking does."""
+
+    CALLS = 300_000  # by each of two threads
+    LINES = 500
+
+    def record_storm(self, *options):
+        """A storm, and beside it a program that makes few calls and waits in each of them."""
+        quiet = f"i=0; while [ $i -lt {self.LINES} ]; do echo $i; i=$((i + 1)); done"
+        storm = f"{program('kernel_work')} calls {self.CALLS}"
+        result = self.record_kernel("/bin/sh", "-c", f"{storm} >/dev/null & sh -c '{quiet}'; wait", options=options)
+        lines = [line for line in result.stdout.splitlines() if line.isdigit()]
+        self.assertEqual(len(lines), self.LINES)
+        return result
+
+    @staticmethod
+    def count_calls(result, name):
+        return sum(result.events.syscalls[event.fields["number"]] == name
+                   for event in result.events.of("kernel_syscall", "kernel_syscall_argument"))
+
+    def test_storm_is_reduced(self):
+        """Few calls of the storm are recorded, all of its neighbour's, and the reports say so."""
+        result = self.record_storm()
+        level = manifest(result.trace)["kernel_level"]
+        self.assertEqual((level["syscalls"], level["reduced_count"]), ("auto", 1))
+        reduced, = level["reduced"]
+        births = {event.fields["pid"]: event.time for event in result.events.of("kernel_fork")}
+        self.assertGreater(reduced["since_ns"], births[reduced["pid"]])
+        self.assertEqual(reduced["name"], "live_kernel_work"[:15])
+        calls = self.count_calls(result, "getppid")
+        self.assertGreater(calls, 12_000, "it is reduced after that many in a quarter of a second")
+        self.assertLess(calls, self.CALLS)
+        self.assertGreaterEqual(self.count_calls(result, "write"), self.LINES)
+        text = run(MILLRACE, "info", result.trace).stdout
+        self.assertRegex(text, rf"Process {reduced['pid']} 'live_kernel_wor' made more than 50000 system calls a second: "
+                               r"from \S+ \S+ on only\s+those that block were recorded")
+        self.assertIn("made very many calls", run(MILLRACE, "report", result.trace).stdout)
+
+    def test_all_is_all(self):
+        result = self.record_storm("--syscalls=all")
+        level = manifest(result.trace)["kernel_level"]
+        self.assertEqual((level["syscalls"], level["reduced_count"], level["reduced"]), ("all", 0, []))
+        self.assertGreaterEqual(self.count_calls(result, "getppid"), 2 * self.CALLS)
+
+    def test_waits_of_a_reduced_process(self):
+        """What it waits in is known after it was reduced as before."""
+        command = f"import os, time\nfor i in range({self.CALLS}): os.getppid()\nprint(time.monotonic_ns())\ntime.sleep(0.2)"
+        result = self.record_kernel(sys.executable, "-c", command)
+        level = manifest(result.trace)["kernel_level"]
+        pid = level["reduced"][0]["pid"]
+        after = int(result.stdout)
+        waits = [wait for wait in result.events.waits(pid) if wait.start > after and wait.end - wait.start > 150_000_000]
+        self.assertEqual(len(waits), 1)
+        self.assertEqual(result.events.call_of_wait(pid, waits[0]).name, "clock_nanosleep")
+
+    def test_another_program_starts_anew(self):
+        """After an exec a process is not reduced any more."""
+        storm = f"for i in range({self.CALLS}): os.getppid()"
+        command = f"import os\n{storm}\nos.execvp('dd', 'dd if=/dev/zero of=/dev/null bs=1 count=2000'.split())"
+        result = self.record_kernel(sys.executable, "-c", command)
+        pid = manifest(result.trace)["kernel_level"]["reduced"][0]["pid"]
+        written = [call for call in result.events.calls(pid) if call.name == "write" and call.path == "/dev/null"]
+        self.assertEqual(len(written), 2000)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ CALLS = 300_000
 class Losses(KernelTest):
     def test_small_buffer(self):
         """What is not recorded is counted: exactly so many calls were made while there was no room."""
-        result = self.record_kernel("work", "calls", str(CALLS), options=["--kernel-buffer", "64K"])
+        result = self.record_kernel("work", "calls", str(CALLS), options=["--kernel-buffer", "64K", "--syscalls=all"])
         events, level = result.events, manifest(result.trace)["kernel_level"]
         number = next(number for number, name in events.syscalls.items() if name == "getppid")
         threads = {event.fields["tid"] for event in events.of("kernel_fork")

@@ -5,10 +5,9 @@ however many names it has. (That such calls do not count as the program's: test_
 
 import re
 import shutil
-import sys
-import unittest
 
-from support import MILLRACE, SKIPPED, LiveTest, run
+import harness
+from support import MILLRACE, LiveTest, run
 
 NAMES = 12000  # of functions, as cc1 and other programs with plugins have
 READS = 4  # its head, where its names are, and those in two parts
@@ -45,6 +44,5 @@ class OwnCalls(LiveTest):
 
 if __name__ == "__main__":
     if not all(map(shutil.which, ("strace", "cc", "readelf"))):
-        print("skipped: strace, a compiler and readelf are needed")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip("strace, a compiler and readelf are needed")
+    harness.main()

@@ -3,6 +3,7 @@
 # runs alone: it asserts how long recording takes
 """`millrace record`: what it refuses, what its options do, what the manifest says of the processes."""
 
+import json
 import os
 import pwd
 import re
@@ -14,6 +15,7 @@ import sys
 import time
 
 import harness
+from privilege import IS_ROOT, PrivilegeTest
 from support import MILLRACE, LiveTest, count, dump, info, manifest, program, run, wait_until
 
 NOBODY = pwd.getpwnam("nobody").pw_uid
@@ -36,7 +38,7 @@ class Refusals(LiveTest):
         self.check_refused(2, "missing operand", "--")
         self.check_refused(2, "unknown option --bogus", "--bogus", *echo)
         self.check_refused(2, "--levels", "--levels", "dataflow,nonsense", *echo)
-        self.check_refused(2, "all, blocking or none", "--syscalls", "some", *echo)
+        self.check_refused(2, "auto, all, blocking or none", "--syscalls", "some", *echo)
         self.check_refused(2, "--delay", "--delay", "soon", *echo)
         self.check_refused(2, "--duration", "--duration", "-1s", *echo)
         self.check_refused(2, "--max-size", "--max-size", "1Q", *echo)
@@ -272,6 +274,112 @@ class Processes(LiveTest):
         for number in range(10):
             result = self.record(sys.executable, "-c", script, name=f"{number}.mill")
             self.assertEqual(self.names(result.trace).count("sleep"), 1, manifest(result.trace))
+
+
+class RemovedArena(PrivilegeTest):
+    """A cleaner removes the arena's file from /dev/shm while it is in use."""
+
+    CLEAN = 'rm -f "$MILLRACE_ARENA"'
+    WAIT = "i=0; while [ ! -L \"$MILLRACE_ARENA\" ] && [ $i -lt 500 ]; do sleep 0.01; i=$((i + 1)); done"
+
+    def names(self, is_traced):
+        processes = manifest(self.trace)["processes"]
+        return [os.path.basename(process["program"]) for process in processes if process["traced"] == is_traced]
+
+    def test_reached_through_the_recorder(self):
+        """Programs that start later are traced; nothing is left behind."""
+        command = f"{self.CLEAN}; {self.WAIT}; /usr/bin/env true; {program('load')} 1 100"
+        result = run(MILLRACE, "record", "-o", self.trace, "--", "sh", "-c", command)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(manifest(self.trace)["arena"]["removals"], 1)
+        self.assertLessEqual({"env", "true", "live_load"}, set(self.names(True)))
+        self.assertEqual(count(dump(self.trace), "node_instant"), 100)
+        self.assertIn("removed the recording's buffer", run(MILLRACE, "info", self.trace).stdout)
+
+    def test_not_reached(self):
+        """Where the program may not look into the recorder, which has capabilities, it is said which were not traced."""
+        if not IS_ROOT:
+            self.skipTest("needs root")
+        environment = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+        result = run(self.millrace, "record", "-o", self.trace, "--", "sh", "-c",
+                     f"{self.CLEAN}; {self.WAIT}; /usr/bin/env true", env=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        if manifest(self.trace)["kernel_level"]["mode"] != "bpf":
+            self.skipTest("the recorder has no capabilities here")
+        untraced = [process for process in manifest(self.trace)["processes"] if not process["traced"]]
+        self.assertIn("env", self.names(False))
+        self.assertEqual({process["reason"] for process in untraced}, {"the recording cannot be reached from there"})
+        text = run(MILLRACE, "info", self.trace).stdout
+        self.assertIn("removed the recording's buffer", text)
+
+    def test_recorder_killed(self):
+        """Then the arena is lost, and no link to it stays."""
+        ready = self.path("home/ready")
+        record = subprocess.Popen([MILLRACE, "record", "-q", "-o", self.trace, "--", "sh", "-c",
+                                   f"{self.CLEAN}; {self.WAIT}; echo > {ready}; sleep 2"])
+        self.assertTrue(wait_until(lambda: os.path.exists(ready)))
+        record.kill()
+        record.wait()
+        self.assertEqual(run(MILLRACE, "info", self.trace).returncode, 0)
+        self.assertEqual(manifest(self.trace)["state"], "lost")
+
+
+class Window(LiveTest):
+    """What is reported begins with the program's start and ends with the last traced exit."""
+
+    LEVELS = {"all levels": [], "no kernel level": ["--levels", "runtime,dataflow"]}
+
+    def report(self, trace):
+        return json.loads(run(MILLRACE, "report", "--json", trace).stdout)
+
+    def span_ns(self, trace):
+        window = self.report(trace)["window"]
+        return window["last_ns"] - window["first_ns"]
+
+    def test_is_that_of_the_program(self):
+        """As long as the program ran by the recorder's own clock, but for what the kernel knows better."""
+        for name, options in self.LEVELS.items():
+            with self.subTest(name):
+                result = self.record("sleep", "0.3", options=options, name=f"{name}.mill")
+                wall_ns = self.report(result.trace)["wall_ns"]
+                self.assertGreater(self.span_ns(result.trace), 300_000_000)
+                self.assertLessEqual(self.span_ns(result.trace), wall_ns + 100_000)
+
+    def test_is_not_longer_by_the_recorder(self):
+        """With the kernel level nothing of it is untraced: the thread is known from its exec to its exit."""
+        result = self.record("sleep", "0.3")
+        if manifest(result.trace)["kernel_level"]["mode"] != "bpf":
+            self.skipTest("needs the kernel level")
+        shares = self.report(result.trace)["critical_path"]["shares"]
+        untraced = sum(share["ns"] for share in shares if share["cause"] == "untraced")
+        self.assertLess(untraced, 1_000_000)
+
+    def test_descendant(self):
+        """One that outlives the program, but not its two seconds, is in the window."""
+        for name, options in self.LEVELS.items():
+            with self.subTest(name):
+                result = self.record("sh", "-c", "sleep 0.7 & true", options=options, name=f"{name}.mill")
+                self.assertGreater(self.span_ns(result.trace), 700_000_000)
+                self.assertLess(self.report(result.trace)["wall_ns"], 650_000_000)
+
+    def test_delay(self):
+        result = self.record("sleep", "1", options=["--delay", "600ms"])
+        span_ns = self.span_ns(result.trace)
+        self.assertLess(span_ns, self.report(result.trace)["wall_ns"] - 600_000_000 + 100_000)
+
+    def test_killed_program(self):
+        result = self.record("sh", "-c", "sleep 0.3; kill -9 $$")
+        wall_ns = self.report(result.trace)["wall_ns"]
+        self.assertGreater(self.span_ns(result.trace), 300_000_000)
+        self.assertLessEqual(self.span_ns(result.trace), wall_ns + 100_000)
+
+    def test_dump_begins_with_it(self):
+        """What the recorder wrote before has negative times."""
+        result = self.record("true", options=["--levels", "dataflow"])
+        lines = run(MILLRACE, "dump", result.trace).stdout.splitlines()
+        self.assertRegex(lines[0], r"^\[-0\.\d{9}\] \(\+0\.0{9}\) ")
+        started = next(line for line in lines if "process_start" in line and "/true" in line)
+        self.assertRegex(started, r"^\[")
 
 
 if __name__ == "__main__":

@@ -342,8 +342,8 @@ static void test_everything(void **unused)
 	check_device(model);
 	check_graph(model);
 	/* Of CPUs there is the one that spoke. */
-	assert_int_equal(mr_survey_track_of_cpu(model->survey, 0), MR_NO_TRACK);
-	assert_int_not_equal(mr_survey_track_of_cpu(model->survey, CPU), MR_NO_TRACK);
+	assert_int_equal(mr_survey_track_of_cpu(model->survey, MR_OWN_HOST, 0), MR_NO_TRACK);
+	assert_int_not_equal(mr_survey_track_of_cpu(model->survey, MR_OWN_HOST, CPU), MR_NO_TRACK);
 	end(model);
 }
 

@@ -4,7 +4,7 @@
  * next link depends on. Answers come with the stretch around the instant in which they hold.
  *
  *     states      ├── RUN ──────────────┤── BLOCKED in futex ──────────┤─ RUNNABLE ─┤
- *     calls          ├─ clFinish ─┤
+ *     calls          ├─   finish ─┤
  *     executions  ├────────────── Decode ──────────────────────────────────────────────
  *     answers     ├──┤────────────┤─────┤──────────────────────────────┤────────────┤
  *
