@@ -9,10 +9,9 @@ import json
 import os
 import pathlib
 import shutil
-import sys
-import unittest
 
-from support import SKIPPED, LiveTest, run
+import harness
+from support import LiveTest, run
 
 SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
 
@@ -263,6 +262,5 @@ class ImporterExtension(LiveTest):
 
 if __name__ == "__main__":
     if os.environ.get("SANITIZED") or not all(map(shutil.which, ("meson", "ninja", "cc"))):
-        print("skipped: meson, ninja and a compiler are needed")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip("meson, ninja and a compiler are needed")
+    harness.main()

@@ -5,8 +5,8 @@ does not exist. Doctor lists it, its library is seen, its variable is set, and i
 
 import json
 import os
-import unittest
 
+import harness
 from extension import ExtensionTest, skip_unless_possible
 from support import run
 
@@ -137,4 +137,4 @@ class RuntimeExtension(ExtensionTest):
 
 if __name__ == "__main__":
     skip_unless_possible("ldd")
-    unittest.main()
+    harness.main()

@@ -8,10 +8,9 @@ import json
 import os
 import pathlib
 import shutil
-import sys
-import unittest
 
-from support import SKIPPED, LiveTest, run
+import harness
+from support import LiveTest, run
 
 SOURCES = pathlib.Path(os.environ["SOURCE_DIR"])
 
@@ -158,6 +157,5 @@ class ViewExtension(LiveTest):
 
 if __name__ == "__main__":
     if os.environ.get("SANITIZED") or not all(map(shutil.which, ("meson", "ninja", "cc", "node"))):
-        print("skipped: meson, ninja, a compiler and node are needed")
-        sys.exit(SKIPPED)
-    unittest.main()
+        harness.skip("meson, ninja, a compiler and node are needed")
+    harness.main()
