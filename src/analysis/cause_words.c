@@ -69,17 +69,32 @@ const char *mr_thread_text(const struct mr_model *model, struct mr_region *regio
 	return mr_region_print(region, "thread %u '%s'", thread->tid, name);
 }
 
+/* Its own threads take CPUs, too. They all have its name, or one that begins with it. */
+static bool is_recorder(const struct mr_model *model, uint32_t tid, uint32_t name)
+{
+	const struct mr_manifest *manifest = model->manifest;
+	size_t length = manifest && manifest->recorder_name ? strlen(manifest->recorder_name) : 0;
+
+	if (length == 0 || (tid != MR_NO_TID && tid != manifest->recorder_pid))
+		return false;
+	const char *text = mr_model_text(model, name);
+	return tid != MR_NO_TID || (strncmp(text, manifest->recorder_name, length) == 0 &&
+				    (text[length] == 0 || text[length] == '-'));
+}
+
 static const char *name_task(const struct mr_model *model, struct mr_region *region, uint32_t tid,
 			     uint32_t name)
 {
 	if (tid == 0)
 		return "an idle CPU";
+	if (is_recorder(model, tid, name))
+		return "millrace itself";
 	if (!name)
-		return mr_region_print(region, "thread %u (not traced)", tid);
+		return mr_region_print(region, "thread %u (other process)", tid);
 	if (tid == MR_NO_TID)
-		return mr_region_print(region, "'%s' threads (not traced)",
+		return mr_region_print(region, "'%s' threads (other process)",
 				       mr_model_text(model, name));
-	return mr_region_print(region, "thread %u '%s' (not traced)", tid,
+	return mr_region_print(region, "thread %u '%s' (other process)", tid,
 			       mr_model_text(model, name));
 }
 

@@ -172,9 +172,9 @@ static int tell_untraced(struct health *health)
 		count += !manifest->processes[i].traced;
 	if (count == 0)
 		return 0;
-	struct mr_finding_table *table =
-		mr_finding_add_table(health->findings, health->finding, "untraced",
-				     "Processes not traced", columns, mr_countof(columns), count);
+	struct mr_finding_table *table = mr_finding_add_table(
+		health->findings, health->finding, "untraced", "Processes not instrumented",
+		columns, mr_countof(columns), count);
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; i < manifest->process_count; i++) {
@@ -186,7 +186,8 @@ static int tell_untraced(struct health *health)
 		mr_finding_value(table, row, 1)->text = process->program ? process->program : "?";
 		mr_finding_value(table, row++, 2)->text = process->reason ? process->reason : "?";
 	}
-	return say(health, MR_SEVERITY_WARNING, "%u process%s not traced.", count,
+	return say(health, MR_SEVERITY_WARNING,
+		   "%u process%s not instrumented (no library inside).", count,
 		   count == 1 ? " was" : "es were");
 }
 
@@ -425,6 +426,21 @@ static int tell_stolen(struct health *health)
 		   100 * share, time);
 }
 
+/* What the recorder takes is missing elsewhere. */
+static int tell_recorder(struct health *health)
+{
+	const struct mr_manifest *manifest = health->model->manifest;
+	char time[MR_FORMAT_BYTES];
+
+	if (manifest->recorder_cpu_ns == 0 || manifest->duration_ns <= 0)
+		return 0;
+	const double share = (double)manifest->recorder_cpu_ns / (double)manifest->duration_ns;
+	mr_format_ns(time, (int64_t)manifest->recorder_cpu_ns, false);
+	return say(health, MR_SEVERITY_FINE,
+		   "Recording took millrace itself %s of CPU time, %.1f %% of one CPU.", time,
+		   100 * share);
+}
+
 static int tell_levels(struct health *health)
 {
 	const struct mr_manifest *manifest = health->model->manifest;
@@ -454,8 +470,8 @@ int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings
 		tell_state,     tell_empty,         tell_losses,   tell_missing,
 		tell_damage,    tell_missing_bytes, tell_untraced, tell_removed_arena,
 		tell_anomalies, tell_all_sums,      tell_devices,  tell_frameworks,
-		tell_kernel,    tell_stolen,        tell_part,     tell_clocks,
-		tell_unseen,    tell_levels,
+		tell_kernel,    tell_stolen,        tell_recorder, tell_part,
+		tell_clocks,    tell_unseen,        tell_levels,
 	};
 	struct health health = {mr_model_whole(model), findings,
 				mr_findings_add(findings, "health", "Trace health")};

@@ -107,8 +107,8 @@ class Causes(KernelTest):
         cpu = str(max(os.sched_getaffinity(0)))
         with subprocess.Popen([program("causes"), "intrude", cpu]) as intruder:
             try:
-                self.check("preempted", r"'intruder' threads \(not traced\)",
-                           r"waited for a CPU that 'intruder' threads \(not traced\) had", bounds_of_intrusion,
+                self.check("preempted", r"'intruder' threads \(other process\)",
+                           r"waited for a CPU that 'intruder' threads \(other process\) had", bounds_of_intrusion,
                            "preempt", cpu, on_path_most="'intruder'")
             finally:
                 intruder.kill()

@@ -102,7 +102,8 @@ static void test_health(void **state)
 	assert_true(says("health", MR_SEVERITY_WARNING, "5 events could not be recorded"));
 	assert_int_equal(cell(losses, "no_free_packet", "events")->number, 3);
 	assert_int_equal(cell(losses, "reason not recorded", "events")->number, 2);
-	assert_true(says("health", MR_SEVERITY_WARNING, "1 process was not traced"));
+	assert_true(says("health", MR_SEVERITY_WARNING,
+			 "1 process was not instrumented (no library inside)"));
 	assert_string_equal(mr_finding_value(find_table("health", "untraced"), 0, 2)->text,
 			    "static program");
 	assert_true(says("health", MR_SEVERITY_NOTE, "1 interval was open"));

@@ -248,11 +248,11 @@ static void test_runnable(void **state)
 	hand_cpu(400, 600, 101, 1);
 	hand_cpu(600, 700, 0, MR_NO_TRACK);
 	hand_cpu(700, 800, 100, 0);
-	idle_expect_gap(
-		"100-200 cpu (thread 100); 200-300 throttled; "
-		"300-400 preempted (thread 900 'cc' (not traced)); 400-600 preempted (thread 101); "
-		"600-1000 wake-up; 1000-1200 preempted; 1200-1300 wake-up; "
-		"1300-2000 cpu (thread 100)");
+	idle_expect_gap("100-200 cpu (thread 100); 200-300 throttled; "
+			"300-400 preempted (thread 900 'cc' (other process)); 400-600 preempted "
+			"(thread 101); "
+			"600-1000 wake-up; 1000-1200 preempted; 1200-1300 wake-up; "
+			"1300-2000 cpu (thread 100)");
 }
 
 static void test_blocked(void **state)
@@ -286,7 +286,8 @@ static void test_blocked(void **state)
 	idle_expect_gap(
 		"100-200 disk (/data/a); 200-300 signal (thread 101) > cpu (thread 101); "
 		"300-400 sleep (thread 100); "
-		"400-500 lock (thread 900 'cc' (not traced)); 500-600 network (TCP 10.0.0.1:80); "
+		"400-500 lock (thread 900 'cc' (other process)); 500-600 network (TCP "
+		"10.0.0.1:80); "
 		"600-700 poll (nvme0); 700-800 lock; 800-900 unknown; "
 		"900-1000 unknown (thread 101) > cpu (thread 101); 1000-1100 sleep (thread 100); "
 		"1100-2000 cpu (thread 100)");

@@ -93,14 +93,14 @@ static void test_causes_by_name(void **state)
 	hand_runnable(0, 0, 2000, MR_REASON_PREEMPTED);
 	hand_cpu(0, 500, FOREIGN_TID, MR_NO_TRACK);
 	hand_cpu(500, 2000, FOREIGN_TID + 1, MR_NO_TRACK);
-	idle_expect_gap("100-500 preempted (thread 900 'cc' (not traced)); "
-			"500-2000 preempted (thread 901 'cc' (not traced))");
+	idle_expect_gap("100-500 preempted (thread 900 'cc' (other process)); "
+			"500-2000 preempted (thread 901 'cc' (other process))");
 	assert_int_equal(mr_idle_make(idle_model, &idle), 0);
 	assert_int_equal(mr_idle_causes(&idle, 0, (uint32_t)idle.pieces.count, &causes, &count), 0);
 	assert_int_equal(count, 3);
 	assert_int_equal(causes[0].total_ns, 1900);
 	assert_string_equal(mr_chain_culprit(idle_model, &region, &idle.chains, causes[0].headline),
-			    "'cc' threads (not traced)");
+			    "'cc' threads (other process)");
 	mr_region_free(&region);
 }
 
