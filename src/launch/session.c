@@ -374,18 +374,6 @@ static void shrink_reserve(const struct session *session, off_t bytes)
 		(void)!ftruncate(reserve, bytes);
 }
 
-/* When the last traced process ended; `recorded_ticks`, the end of the recording, if one did not. */
-static uint64_t end_ticks(const struct session *session, uint64_t recorded_ticks)
-{
-	uint64_t last = session->ended_ticks;
-	for (size_t i = 0; i < session->processes.list.count && session->is_outlived; i++) {
-		const struct mr_process_info *info = &session->processes.list.items[i];
-		if (info->process != MR_RECORDER_PROCESS && info->traced)
-			last = mr_max(last, info->alive_at_end ? recorded_ticks : info->gone_ticks);
-	}
-	return last;
-}
-
 static void finish(struct session *session)
 {
 	answer_request(session);
@@ -401,8 +389,12 @@ static void finish(struct session *session)
 	unlinkat(session->directory.fd, MR_RESERVE_FILE, 0);
 	mr_clock_samples_describe(&session->clocks, session->metadata.user_clock,
 				  &session->metadata);
+	uint64_t last_ticks = session->is_outlived
+				      ? mr_processes_last_end(&session->processes,
+							      MR_RECORDER_PROCESS, recorded_ticks)
+				      : 0;
 	mr_manifest_set_window(session->manifest, session->started_ticks,
-			       end_ticks(session, recorded_ticks));
+			       mr_max(session->ended_ticks, last_ticks));
 	mr_manifest_set_recorder(session->manifest, mr_ticks_of_system(CLOCK_PROCESS_CPUTIME_ID) -
 							    session->started_cpu_ns);
 	mr_manifest_set_exit(session->manifest, session->wait_status,

@@ -259,7 +259,14 @@ static void test_empty(void **state)
 	check_empty(ALL_LEVELS ", \"losses\": {\"events\": 1}", "were lost");
 	check_empty(ALL_LEVELS ", \"kept\": {\"overwritten_packets\": 9}", "were overwritten");
 	check_empty(ALL_LEVELS ", \"kept\": {\"bytes\": 99999}", "is damaged");
-	check_empty(ALL_LEVELS ", \"options\": {\"delay_ns\": 5}", "--delay");
+	check_empty(ALL_LEVELS ", \"kept\": {\"overwritten_packets\": 9, "
+			       "\"overwritten_user_packets\": 0}",
+		    "has no annotations");
+	check_empty(ALL_LEVELS ", \"options\": {\"delay_ns\": 5}", "has no annotations");
+	check_empty(ALL_LEVELS ", \"duration_ns\": 4, \"options\": {\"delay_ns\": 5}",
+		    "ended before the time of --delay");
+	check_idle(ALL_LEVELS ", \"options\": {\"delay_ns\": 5}", "libOpenCL.so.1",
+		   "after the time of --delay");
 	check_empty(", \"levels\": [\"runtime\"]", "dataflow was not recorded");
 	check_idle(ALL_LEVELS, "libcuda.so.1", "libcuda.so.1, for which this version");
 	check_idle(ALL_LEVELS, "libOpenCL.so.1", "no call of it reached millrace");
