@@ -13,7 +13,7 @@ import * as memory from "./pages/memory.js";
 import * as overview from "./pages/overview.js";
 import * as steps from "./pages/steps.js";
 import * as tables from "./pages/tables.js";
-import {Api} from "./shared/api.js";
+import {Api, ApiError} from "./shared/api.js";
 import {SliceColours} from "./shared/colours.js";
 import {element, replaceContent} from "./shared/dom.js";
 import {count, duration} from "./shared/format.js";
@@ -72,9 +72,13 @@ async function waitForTrace(api) {
 	}
 }
 
-/** @param {unknown} error */
-function showFailure(error) {
-	const message = error instanceof Error ? error.message : String(error);
+/**
+ * @param {unknown} error
+ * @param {number} trace that was asked for
+ */
+function showFailure(error, trace) {
+	const message = error instanceof ApiError && error.status === 404 ? `There is no trace ${trace} here.`
+		: error instanceof Error ? error.message : String(error);
 	replaceContent(document.body, element("main", {class: "loading", role: "alert"},
 		element("h1", {}, "millrace"), element("p", {}, message)));
 }
@@ -193,7 +197,7 @@ async function start() {
 		build({api, store, trace, colours: new SliceColours(trace),
 			keys: new Keys(() => store.state.view)});
 	} catch (error) {
-		showFailure(error);
+		showFailure(error, api.trace);
 	}
 }
 

@@ -424,6 +424,20 @@ static int tell_stolen(struct health *health)
 		   100 * share, time);
 }
 
+/* What the recorder takes is missing elsewhere. */
+static int tell_recorder(struct health *health)
+{
+	const struct mr_manifest *manifest = health->model->manifest;
+	char time[MR_FORMAT_BYTES], share[MR_FORMAT_BYTES];
+
+	if (manifest->recorder_cpu_ns == 0 || manifest->duration_ns <= 0)
+		return 0;
+	mr_format_ns(time, (int64_t)manifest->recorder_cpu_ns, false);
+	mr_format_percent(share, (int64_t)manifest->recorder_cpu_ns, manifest->duration_ns);
+	return say(health, MR_SEVERITY_FINE,
+		   "Recording took millrace itself %s of CPU time, %s of one CPU.", time, share);
+}
+
 static int tell_levels(struct health *health)
 {
 	const struct mr_manifest *manifest = health->model->manifest;
@@ -453,8 +467,8 @@ int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings
 		tell_state,     tell_empty,         tell_losses,   tell_missing,
 		tell_damage,    tell_missing_bytes, tell_untraced, tell_removed_arena,
 		tell_anomalies, tell_all_sums,      tell_devices,  tell_frameworks,
-		tell_kernel,    tell_stolen,        tell_part,     tell_clocks,
-		tell_unseen,    tell_levels,
+		tell_kernel,    tell_stolen,        tell_recorder, tell_part,
+		tell_clocks,    tell_unseen,        tell_levels,
 	};
 	struct health health = {mr_model_whole(model), findings,
 				mr_finding_begin(findings, "health")};

@@ -4,13 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/cause/waiting.h"
-#include "analysis/finding/tally.h"
 #include "base/format.h"
-
-enum {
-	NOTED_SHARE_PERMILLE = 20, /* of CPU time that millrace itself used */
-};
 
 struct health {
 	const struct mr_model *model;
@@ -160,42 +154,13 @@ static int tell_doubts(const struct health *health)
 	return 0;
 }
 
-/* What millrace's own threads took of all CPUs, as far as the kernel level looked: where threads of the program ran or
- * wanted to. */
-static int tell_own_share(const struct health *health)
-{
-	const struct mr_model *model = health->model;
-	const struct mr_cpu_runs *runs = &model->cpu_runs;
-	const struct mr_window window = mr_model_window(model);
-	int64_t cpus = (int64_t)(model->survey->tracks.count - model->survey->first_cpu_track);
-	int64_t own_ns = 0, all_ns = cpus * (window.last_ns - window.first_ns);
-	char own[MR_FORMAT_BYTES], share[MR_FORMAT_BYTES];
-
-	for (uint32_t row = 0; row < runs->table.count; row++) {
-		uint32_t name =
-			mr_task_name_at(&model->survey->tasks, runs->tid[row], runs->start_ns[row]);
-		bool is_own = runs->thread[row] == MR_NO_TRACK && mr_is_recorder(model, name);
-
-		mr_ns_add(&own_ns, is_own ? runs->duration_ns[row] : 0);
-	}
-	if (own_ns == 0)
-		return 0;
-	mr_format_ns(own, own_ns, false);
-	mr_format_percent(share, own_ns, all_ns);
-	return say(health,
-		   mr_permille(own_ns, all_ns) < NOTED_SHARE_PERMILLE ? MR_SEVERITY_FINE
-								      : MR_SEVERITY_NOTE,
-		   "millrace itself used at least %s of the CPU time (%s).", share, own);
-}
-
 int mr_tell_kernel_health(const struct mr_model *model, struct mr_findings *findings,
 			  struct mr_finding *finding)
 {
 	const struct health health = {model, &model->manifest->kernel_level, findings, finding};
 
 	if (tell_mode(&health) < 0 || tell_recovered(&health) < 0 || tell_losses(&health) < 0 ||
-	    tell_reduced(&health) < 0 || tell_doubts(&health) < 0 || tell_own_share(&health) < 0 ||
-	    tell_off(&health) < 0)
+	    tell_reduced(&health) < 0 || tell_doubts(&health) < 0 || tell_off(&health) < 0)
 		return -ENOMEM;
 	return 0;
 }

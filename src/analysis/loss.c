@@ -77,7 +77,7 @@ static const char *recording_reason(const struct mr_model *model)
 	if (model->trace->damage_count || survey->malformed_packets ||
 	    mr_count_missing_bytes(model))
 		return "the trace is damaged";
-	if (manifest->overwritten_packets)
+	if (manifest->overwritten_user_packets)
 		return "its events, if it made any, were overwritten; give --last or --max-size "
 		       "more";
 	if (count_own_lost_events(model))
@@ -98,8 +98,11 @@ static const char *recording_reason(const struct mr_model *model)
 		return "what was to be recorded is not known";
 	if (!has_level(manifest, "dataflow"))
 		return "the level dataflow was not recorded";
-	if (manifest->delay_ns)
-		return "nothing happened after the time of --delay";
+	if (manifest->delay_ns && manifest->duration_ns > 0 &&
+	    (uint64_t)manifest->duration_ns < manifest->delay_ns)
+		return "the program ended before the time of --delay was over";
+	if (manifest->delay_ns && survey->runtimes_seen.count)
+		return "the program called no framework or GPU runtime after the time of --delay";
 	if (manifest->first_step)
 		return "the program did not get to the steps of --steps";
 	return NULL;

@@ -104,8 +104,9 @@ static void print_health(const struct mr_session_result *result)
 {
 	char size[MR_FORMAT_BYTES];
 	mr_format_bytes(size, (int64_t)result->bytes);
-	fprintf(stderr, "millrace: %u process%s, %s in %.3f s", result->processes,
-		result->processes == 1 ? "" : "es", size, (double)result->duration_ns / 1e9);
+	uint32_t processes = result->processes + (result->untraced_why != NULL);
+	fprintf(stderr, "millrace: %u process%s, %s in %.3f s", processes,
+		processes == 1 ? "" : "es", size, (double)result->duration_ns / 1e9);
 	print_losses(result);
 	fputc('\n', stderr);
 	if (result->stop_reason)
@@ -124,8 +125,10 @@ static void print_health(const struct mr_session_result *result)
 			result->alive_processes, result->alive_processes == 1 ? " is" : "s are");
 	if (result->untraced_processes && !result->untraced_why)
 		fprintf(stderr,
-			"millrace: %u program%s ran untraced: `millrace info` says which and why\n",
-			result->untraced_processes, result->untraced_processes == 1 ? "" : "s");
+			"millrace: %u program%s not instrumented (no library inside): `millrace "
+			"info` says which and why\n",
+			result->untraced_processes,
+			result->untraced_processes == 1 ? " was" : "s were");
 }
 
 /* Printed only if the user asked for the level; otherwise `info` shows it. */
@@ -166,7 +169,12 @@ static bool has_events(const char *path)
 static void explain_empty_trace(const struct mr_session_result *result)
 {
 	if (result->untraced_why) {
-		fprintf(stderr, "millrace: the program ran untraced: %s\n", result->untraced_why);
+		fprintf(stderr,
+			"millrace: the program was not instrumented (no library inside): %s%s\n",
+			result->untraced_why,
+			result->kernel_mode == MR_KERNEL_BPF
+				? "; what the kernel level says of it is complete"
+				: "");
 		return;
 	}
 	mr_auto(model) struct mr_model *model = NULL;

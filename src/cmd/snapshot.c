@@ -3,8 +3,24 @@
  * millrace snapshot: asks a running `millrace record` to save what it has recorded so far.
  */
 #include "launch/snapshot.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
 #include "base/error.h"
+#include "base/json_writer.h"
 #include "cmd/command.h"
+
+static struct {
+	const char *output;
+	bool json;
+} given;
+
+static const struct mr_option options[] = {
+	MR_STRING('o', "output", &given.output, "DIR", "where to put the snapshot"),
+	MR_FLAG(0, "json", &given.json, "print JSON"),
+	{0},
+};
 
 static const struct mr_example examples[] = {
 	{"millrace record -o a.mill -- sleep 1& sleep .5; millrace snapshot a.mill; wait",
@@ -12,16 +28,33 @@ static const struct mr_example examples[] = {
 	{0},
 };
 
+static int print(const char *path)
+{
+	struct mr_json json;
+	if (!given.json) {
+		printf("%s\n", path);
+		return 0;
+	}
+	mr_json_start(&json, stdout, MR_JSON_INDENTED);
+	mr_json_begin_object(&json, NULL);
+	mr_json_string(&json, "trace", path);
+	mr_json_end_object(&json);
+	return mr_json_finish(&json);
+}
+
 static int run(int count, char **operands)
 {
 	(void)count;
-	char *path;
+	mr_auto(free) char *path = NULL;
+	struct stat status;
+	if (given.output && !*given.output)
+		return mr_command_misused(&mr_command_snapshot, "--output: the name is empty");
+	if (given.output && lstat(given.output, &status) == 0)
+		return mr_fail(EEXIST, "%s exists already", given.output);
 	int result = mr_snapshot_request(operands[0], &path);
-	if (result < 0)
-		return result;
-	printf("%s\n", path);
-	free(path);
-	return 0;
+	if (result == 0 && given.output)
+		result = mr_snapshot_move(path, given.output);
+	return result < 0 ? result : print(given.output ? given.output : path);
 }
 
 const struct mr_command mr_command_snapshot = {
@@ -29,9 +62,10 @@ const struct mr_command mr_command_snapshot = {
 	.summary = "save a trace of a recording that is still running",
 	.operands = "TRACE",
 	.description = "TRACE is the folder that a running `millrace record` writes. The snapshot "
-		       "is a complete trace inside that folder; millrace prints its path. If "
-		       "record was started with --last, the snapshot holds the newest events: take "
-		       "one when something has just gone wrong.",
+		       "is a complete trace, made inside that folder, or moved to DIR by -o; "
+		       "millrace prints its path. If record was started with --last, the snapshot "
+		       "holds the newest events: take one when something has just gone wrong.",
+	.options = options,
 	.examples = examples,
 	.run = run,
 	.operands_min = 1,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -120,6 +121,15 @@ void mr_manifest_set_window(json_t *manifest, uint64_t from_ticks, uint64_t to_t
 	json_object_set_new(manifest, "window",
 			    json_pack("{sI sI}", "from_ticks", (json_int_t)from_ticks, "to_ticks",
 				      (json_int_t)to_ticks));
+}
+
+void mr_manifest_set_recorder(json_t *manifest, uint64_t cpu_ns)
+{
+	char name[16] = "";
+	prctl(PR_GET_NAME, name);
+	json_object_set_new(manifest, "recorder",
+			    json_pack("{sI so sI}", "pid", (json_int_t)getpid(), "name", text(name),
+				      "cpu_ns", (json_int_t)cpu_ns));
 }
 
 void mr_manifest_set_exit(json_t *manifest, int wait_status, uint64_t duration_ns)
@@ -259,12 +269,13 @@ void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_dra
 				      "packet_bytes", (json_int_t)MR_ARENA_PACKET_BYTES, "packets",
 				      (json_int_t)file->slot_count, "removals",
 				      (json_int_t)file->removals));
-	json_object_set_new(manifest, "kept",
-			    json_pack("{sI sI sI sI}", "bytes", (json_int_t)streams->bytes,
-				      "overwritten_packets",
-				      (json_int_t)streams->overwritten_packets, "overwritten_bytes",
-				      (json_int_t)streams->overwritten_bytes, "from_ticks",
-				      (json_int_t)streams->kept_from_ticks));
+	json_object_set_new(
+		manifest, "kept",
+		json_pack("{sI sI sI sI sI}", "bytes", (json_int_t)streams->bytes,
+			  "overwritten_packets", (json_int_t)streams->overwritten_packets,
+			  "overwritten_user_packets", (json_int_t)streams->overwritten_user_packets,
+			  "overwritten_bytes", (json_int_t)streams->overwritten_bytes, "from_ticks",
+			  (json_int_t)streams->kept_from_ticks));
 }
 
 static int print_manifest(FILE *file, const void *manifest)

@@ -33,6 +33,9 @@ void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_dra
 /* From the program's start to the end of the last traced process, in ticks of the user clock. An end of 0: not yet. */
 void mr_manifest_set_window(json_t *manifest, uint64_t from_ticks, uint64_t to_ticks);
 
+/* Who records, and how much CPU time that took since the program's start. */
+void mr_manifest_set_recorder(json_t *manifest, uint64_t cpu_ns);
+
 void mr_manifest_set_exit(json_t *manifest, int wait_status, uint64_t duration_ns);
 
 /* Marks a recording whose end is lost for ever, unless it is marked as ended already. */

@@ -417,6 +417,18 @@ bool mr_processes_is_one_coming(const struct mr_processes *processes)
 	return found;
 }
 
+uint64_t mr_processes_last_end(const struct mr_processes *processes, uint32_t except,
+			       uint64_t now_ticks)
+{
+	uint64_t last = 0;
+	for (size_t i = 0; i < processes->list.count; i++) {
+		const struct mr_process_info *info = &processes->list.items[i];
+		if (info->traced && info->process != except)
+			last = mr_max(last, info->alive_at_end ? now_ticks : info->gone_ticks);
+	}
+	return last;
+}
+
 /* ---- afterwards ---------------------------------------------------------------------------------- */
 
 static int by_process(const void *a, const void *b)

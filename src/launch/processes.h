@@ -70,6 +70,10 @@ bool mr_processes_is_one_coming(const struct mr_processes *processes);
 /* Copies the loss counters of live processes out of the arena. */
 void mr_processes_update_losses(struct mr_processes *processes);
 
+/* When the last traced process but `except` was seen to be gone; `now_ticks` if one is not. */
+uint64_t mr_processes_last_end(const struct mr_processes *processes, uint32_t except,
+			       uint64_t now_ticks);
+
 /* When all are retired: puts the list in order of process numbers. */
 void mr_processes_sort(struct mr_processes *processes);
 

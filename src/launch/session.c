@@ -70,6 +70,7 @@ struct session {
 	uint64_t started_ns;
 	uint64_t ended_ns;                   /* the program's end; 0: it runs */
 	uint64_t started_ticks, ended_ticks; /* the same, of the user clock */
+	uint64_t started_cpu_ns;             /* record's own CPU time then */
 	bool is_outlived;                    /* a traced descendant was seen after its end */
 	uint64_t alone_since_ns;             /* when a descendant was last seen */
 	uint64_t next_sample_ns, next_progress_ns, next_request_ns;
@@ -231,6 +232,7 @@ static int start(struct session *session, bool *ret_program_failed)
 		mr_manifest_new(session->options, session->program, session->levels.mask);
 	mr_kernel_level_tell(&session->kernel, session->manifest);
 	mr_manifest_set_window(session->manifest, mr_ticks_now(), 0);
+	mr_manifest_set_recorder(session->manifest, 0);
 	if (result == 0)
 		result = mr_directory_write_metadata(&session->directory, &session->metadata);
 	if (result == 0)
@@ -242,6 +244,7 @@ static int start(struct session *session, bool *ret_program_failed)
 					 session->untraced);
 	session->started_ns = now_ns();
 	session->started_ticks = mr_ticks_now();
+	session->started_cpu_ns = mr_ticks_of_system(CLOCK_PROCESS_CPUTIME_ID);
 	mr_level_switch_start(&session->levels);
 	session->next_sample_ns = session->started_ns + SECOND_NS;
 	result = mr_child_release(&session->child);
@@ -371,18 +374,6 @@ static void shrink_reserve(const struct session *session, off_t bytes)
 		(void)!ftruncate(reserve, bytes);
 }
 
-/* When the last traced process ended; `recorded_ticks`, the end of the recording, if one did not. */
-static uint64_t end_ticks(const struct session *session, uint64_t recorded_ticks)
-{
-	uint64_t last = session->ended_ticks;
-	for (size_t i = 0; i < session->processes.list.count && session->is_outlived; i++) {
-		const struct mr_process_info *info = &session->processes.list.items[i];
-		if (info->process != MR_RECORDER_PROCESS && info->traced)
-			last = mr_max(last, info->alive_at_end ? recorded_ticks : info->gone_ticks);
-	}
-	return last;
-}
-
 static void finish(struct session *session)
 {
 	answer_request(session);
@@ -398,8 +389,14 @@ static void finish(struct session *session)
 	unlinkat(session->directory.fd, MR_RESERVE_FILE, 0);
 	mr_clock_samples_describe(&session->clocks, session->metadata.user_clock,
 				  &session->metadata);
+	uint64_t last_ticks = session->is_outlived
+				      ? mr_processes_last_end(&session->processes,
+							      MR_RECORDER_PROCESS, recorded_ticks)
+				      : 0;
 	mr_manifest_set_window(session->manifest, session->started_ticks,
-			       end_ticks(session, recorded_ticks));
+			       mr_max(session->ended_ticks, last_ticks));
+	mr_manifest_set_recorder(session->manifest, mr_ticks_of_system(CLOCK_PROCESS_CPUTIME_ID) -
+							    session->started_cpu_ns);
 	mr_manifest_set_exit(session->manifest, session->wait_status,
 			     session->ended_ns - session->started_ns);
 	mr_kernel_level_tell(&session->kernel, session->manifest);

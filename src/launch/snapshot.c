@@ -132,15 +132,26 @@ int mr_snapshot_make(const struct mr_directory *directory, struct mr_drain *drai
 	return result;
 }
 
-/* The highest number of a finished snapshot. */
+/* The highest number of a finished snapshot. Others may have been moved away. */
 static uint32_t last_snapshot(const struct mr_directory *directory)
 {
-	char name[48];
-	for (uint32_t number = 1;; number++) {
+	int copy = fcntl(directory->fd, F_DUPFD_CLOEXEC, 0);
+	DIR *folder = copy >= 0 ? fdopendir(copy) : NULL;
+	uint32_t last = 0;
+	if (folder)
+		rewinddir(folder);
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		char name[48];
+		uint32_t number;
+		if (sscanf(entry->d_name, "snapshot-%u.mill", &number) != 1)
+			continue;
 		snprintf(name, sizeof name, "snapshot-%u.mill/manifest.json", number);
-		if (faccessat(directory->fd, name, F_OK, 0) != 0)
-			return number - 1;
+		if (faccessat(directory->fd, name, F_OK, 0) == 0)
+			last = mr_max(last, number);
 	}
+	if (folder)
+		closedir(folder);
+	return last;
 }
 
 static int wait_for_answer(const struct mr_directory *directory, uint32_t before, char **ret_path)
@@ -159,7 +170,7 @@ static int wait_for_answer(const struct mr_directory *directory, uint32_t before
 					     directory->path);
 	}
 	uint32_t number = last_snapshot(directory);
-	if (number == before)
+	if (number <= before)
 		return mr_fail(EIO,
 			       "the recorder of %s could not write the snapshot: is the disk full?",
 			       directory->path);
@@ -190,4 +201,50 @@ int mr_snapshot_request(const char *trace, char **ret_path)
 		result = wait_for_answer(&directory, before, ret_path);
 	mr_directory_close(&directory);
 	return result;
+}
+
+/* ---- taking it elsewhere ------------------------------------------------------------------------------- */
+
+static int copy_files(int from_folder, int to_folder)
+{
+	int copy = fcntl(from_folder, F_DUPFD_CLOEXEC, 0);
+	DIR *folder = copy >= 0 ? fdopendir(copy) : NULL;
+	if (!folder)
+		return mr_fail_errno(errno, "cannot read the snapshot");
+	int result = 0;
+	rewinddir(folder);
+	for (struct dirent *entry; result == 0 && (entry = readdir(folder));)
+		if (entry->d_type != DT_DIR && strcmp(entry->d_name, ".") != 0 &&
+		    strcmp(entry->d_name, "..") != 0)
+			result = copy_stream(from_folder, to_folder, entry->d_name);
+	closedir(folder);
+	return result;
+}
+
+/* To another file system. */
+static int move_by_copying(const char *path, const char *to)
+{
+	struct mr_directory from, copy;
+	int result = mr_directory_open(path, &from);
+	if (result < 0)
+		return result;
+	result = mr_directory_create(to, &copy);
+	if (result == 0) {
+		result = copy_files(from.ctf, copy.ctf);
+		if (result == 0)
+			result = copy_stream(from.fd, copy.fd, "manifest.json");
+		mr_directory_remove(result == 0 ? &from : &copy);
+		mr_directory_close(&copy);
+	}
+	mr_directory_close(&from);
+	return result;
+}
+
+int mr_snapshot_move(const char *path, const char *to)
+{
+	if (renameat2(AT_FDCWD, path, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno == EXDEV || errno == EINVAL)
+		return move_by_copying(path, to);
+	return mr_fail_errno(errno, "cannot move the snapshot to %s", to);
 }

@@ -23,4 +23,7 @@ int mr_snapshot_make(const struct mr_directory *directory, struct mr_drain *drai
  * recorded there, or no longer, -ETIMEDOUT if the recorder does not answer. */
 int mr_snapshot_request(const char *trace, char **ret_path);
 
+/* Moves a snapshot to another place, which must not exist. On failure it stays where it is. */
+int mr_snapshot_move(const char *path, const char *to);
+
 #endif

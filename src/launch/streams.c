@@ -274,6 +274,8 @@ static void delete_piece(struct mr_streams *streams, size_t index)
 	streams->event_bytes -= piece.bytes;
 	streams->overwritten_bytes += piece.bytes;
 	streams->overwritten_packets += piece.packets;
+	if (stream->owner.stream_class == MR_STREAM_USER)
+		streams->overwritten_user_packets += piece.packets;
 	streams->kept_from_ticks = mr_max(streams->kept_from_ticks, piece.end_ticks);
 	streams->pieces.items[index] = streams->pieces.items[--streams->pieces.count];
 }

@@ -90,6 +90,7 @@ struct mr_streams {
 	uint64_t event_bytes;   /* of these, in pieces that may be deleted */
 	uint64_t written_bytes; /* ever */
 	uint64_t overwritten_packets;
+	uint64_t overwritten_user_packets; /* of these, not of the kernel level */
 	uint64_t overwritten_bytes;
 	uint64_t kept_from_ticks; /* of the user clock: events before this are gone; 0: none are */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Frameworks that are traced from the inside: what their own tracing says becomes rows of the general tables. Each has
- * a folder of its own and one row of frameworks.def. It takes the events that it lists, and no others; an event that
- * none lists says nothing.
+ * a folder of its own and one row in frameworks.def. It takes the events that it lists, and no others; an
+ * event that none lists says nothing.
  *
  * What a framework remembers while it is read is its own. It begins with its first event: of a framework that a trace
  * says nothing of, no function is called.
@@ -36,11 +36,10 @@ struct mr_framework {
 	void (*end)(void *state);
 };
 
+/* Those that millrace knows. */
 #define MR_FRAMEWORK(name) extern const struct mr_framework mr_framework_##name;
 #include "load/frameworks.def"
 #undef MR_FRAMEWORK
-
-/* Those that millrace knows: all rows of frameworks.def. */
 extern const struct mr_framework *const mr_known_frameworks[];
 extern const uint32_t mr_known_framework_count;
 

@@ -273,7 +273,15 @@ static void read_members(struct mr_manifest_private *reader)
 	manifest->lost_definitions = count_member(reader, losses, "definitions");
 	manifest->kept_bytes = count_member(reader, kept, "bytes");
 	manifest->overwritten_packets = count_member(reader, kept, "overwritten_packets");
+	manifest->overwritten_user_packets = count_member(
+		reader, kept,
+		json_object_get(kept, "overwritten_user_packets") ? "overwritten_user_packets"
+								  : "overwritten_packets");
 	manifest->kept_from_ticks = count_member(reader, kept, "from_ticks");
+	json_t *recorder = member(reader, root, "recorder", is_object);
+	manifest->recorder_pid = (uint32_t)count_member(reader, recorder, "pid");
+	manifest->recorder_name = text_member(reader, recorder, "name");
+	manifest->recorder_cpu_ns = count_member(reader, recorder, "cpu_ns");
 	manifest->arena_removals =
 		count_member(reader, member(reader, root, "arena", is_object), "removals");
 	manifest->unseen_processes_possible =

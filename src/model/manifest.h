@@ -96,10 +96,14 @@ struct mr_manifest {
 	uint64_t lost_definitions;
 	uint64_t kept_bytes; /* of all stream files; 0 if not known */
 	uint64_t overwritten_packets;
+	uint64_t overwritten_user_packets; /* of these, not of the kernel level; all if not known */
 	struct mr_manifest_kernel kernel_level;
 	uint64_t kept_from_ticks; /* of the user clock: what is older was overwritten; 0: nothing */
 	bool unseen_processes_possible;
-	uint64_t arena_removals; /* how often the arena's name was removed while recording */
+	uint32_t recorder_pid;     /* 0 if not known */
+	const char *recorder_name; /* of its thread */
+	uint64_t recorder_cpu_ns;  /* used while the program ran; 0 if not known */
+	uint64_t arena_removals;   /* how often the arena's name was removed while recording */
 	struct mr_manifest_private *private;
 };
 

@@ -109,12 +109,20 @@ static int64_t last_exit_ns(const struct mr_tasks *tasks)
 	return last_ns;
 }
 
+static uint64_t clamp_ticks(const struct mr_survey *survey, uint64_t ticks)
+{
+	return mr_min(mr_max(ticks, survey->first_user_ticks), survey->last_user_ticks);
+}
+
 void mr_survey_span_program(struct mr_survey *survey, uint64_t from_ticks, uint64_t to_ticks)
 {
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
 
 	if (!from_ticks || (to_ticks && to_ticks < from_ticks))
 		return;
+	/* The recorder was there before and after: what lies outside cannot be. */
+	from_ticks = clamp_ticks(survey, from_ticks);
+	to_ticks = to_ticks ? clamp_ticks(survey, to_ticks) : 0;
 	span_events(survey, &first_ns, &last_ns);
 	survey->first_ns = mr_min(first_ns, mr_clock_to_ns(survey->clocks->user, from_ticks));
 	if (to_ticks) {

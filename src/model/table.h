@@ -126,7 +126,7 @@ enum mr_call_role {
 	COLUMN(int64_t, duration_ns, "how long it took")                                     \
 	COLUMN(uint64_t, step,                                                               \
 	       "number given by the program; for other origins: how many steps came before") \
-	COLUMN(string, function, "origin function: the called function; otherwise NULL")     \
+	COLUMN(string, function, "origin CALLED: the called function; otherwise NULL")       \
 	COLUMN(one_of(step_origin), origin, "how it is known")                               \
 	COLUMN(row_flags, flags, "special properties")
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/format.h"
 #include "base/utf8.h"
@@ -37,12 +38,27 @@ static void print_line(const struct page *page, const char *label, const char *t
 	fprintf(page->file, "%-10s  %s\n", label, cut);
 }
 
+static void print_recording(const struct page *page, const char *wall)
+{
+	time_t seconds = (time_t)(page->summary->started_realtime_ns / 1000000000);
+	char since[32], line[128];
+	struct tm local;
+
+	strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S", localtime_r(&seconds, &local));
+	snprintf(line, sizeof line, "still, since %s (%s so far)", since, wall);
+	print_line(page, "recording", line);
+}
+
 static void print_exit(const struct page *page)
 {
 	const struct mr_summary *summary = page->summary;
 	char wall[MR_FORMAT_BYTES], line[2 * MR_FORMAT_BYTES + 32];
 
 	mr_format_ns(wall, summary->wall_ns, page->style->utf8);
+	if (summary->is_recording) {
+		print_recording(page, wall);
+		return;
+	}
 	switch (summary->exit_kind) {
 	case MR_EXIT_CODE:
 		snprintf(line, sizeof line, "%s, exit status %d", wall, summary->exit_value);

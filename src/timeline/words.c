@@ -129,7 +129,7 @@ static const char *tell_process(const struct mr_model *model, uint32_t index,
 				       process->pid);
 	if (!listed || listed->traced)
 		return mr_region_print(region, "pid %u", process->pid);
-	return mr_region_print(region, "pid %u, not traced%s%s", process->pid,
+	return mr_region_print(region, "pid %u, not instrumented%s%s", process->pid,
 			       listed->reason ? ": " : "", listed->reason ? listed->reason : "");
 }
 

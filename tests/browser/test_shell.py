@@ -118,6 +118,19 @@ class Shell(browser.ViewerTest):
         self.assertEqual(1, len(self.problems))
         self.assertIn("404", self.problems.pop())
 
+    def test_a_selection_of_another_trace_is_not_taken_for_one_of_this(self):
+        page = self.open(self.pipeline(), "#select=row:1:node_executions:0")
+        details = page.get_by_role("complementary", name="Details")
+        details.get_by_role("alert").filter(has_text="the trace 1 is not shown here").wait_for()
+
+    def test_a_trace_that_is_not_open(self):
+        page = self.open(self.pipeline())
+        page.goto(page.url.partition("#")[0] + "#trace=7")
+        page.get_by_role("alert").filter(has_text="There is no trace 7 here.").wait_for()
+        self.wait_for_problems(page, 1)
+        self.assertEqual(1, len(self.problems))
+        self.assertIn("404", self.problems.pop())
+
     def test_enter_chooses_what_was_typed_last(self):
         trace = self.pipeline()
         page = self.open(trace)

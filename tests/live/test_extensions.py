@@ -18,7 +18,7 @@ import urllib.request
 
 import harness
 from extension import MADE_UP, SOURCES, Tree, complaints, documented_kinds, why_impossible
-from support import LiveTest, babeltrace, run
+from support import LiveTest, babeltrace, run, wait_until
 
 # ---- what is added: functions of the copy, by the kind's title in doc/design.md ------------------------------------
 
@@ -60,7 +60,7 @@ MR_EVENT(201, loom_shuttle, dataflow, "The loom has moved a shuttle.",
 def add_framework(tree):
     tree.insert("src/schema/events.def", "\n/* ---- any level", FRAMEWORK_EVENT)
     tree.add("src/load/loom/loom.c", "framework.c")
-    tree.insert("src/load/frameworks.def", "MR_FRAMEWORK(tensorflow)\n", "MR_FRAMEWORK(loom)\n")
+    tree.append("src/load/frameworks.def", "MR_FRAMEWORK(loom)\n")
     tree.insert("src/load/meson.build", "    'memory.c',\n", "    'loom/loom.c',\n")
 
 
@@ -253,6 +253,9 @@ class Extensions(LiveTest):
                                                 "join nodes n on n.rowid = e.node group by 1, 2 order by 1"),
                          [{"node_name": "warp", "type": "Shuttle", "count": 1, "has_time": 1},
                           {"node_name": "weft", "type": "Shuttle", "count": 3, "has_time": 1}])
+        self.assertEqual([(row["node_name"], row["run"]) for row in
+                          self.tree.query(trace, "select node_name, run from node_executions order by start_ns")],
+                         [("weft", 4), ("weft", 4), ("weft", 4), ("warp", 4)])
         tables = tables_of(self.tree.report(trace))
         self.assertCountEqual([(row["node"], row["count"]) for row in tables["by_node"]], [("weft", 3), ("warp", 1)])
         # What others say is theirs, wherever it stands.
@@ -304,14 +307,19 @@ class Extensions(LiveTest):
 
     # ---- an analysis
 
+    def ask(self, address, name):
+        with urllib.request.urlopen(f"{address}traces/0/{name}", timeout=60) as answer:
+            return json.load(answer)
+
     def ask_viewer(self):
-        view = subprocess.Popen(["build/millrace", "view", "--no-open", "--port", "0", "tests/golden/small.mill"],
+        """What the viewer's server answers for the report."""
+        view = subprocess.Popen(["build/millrace", "view", "--no-open", "tests/golden/small.mill"],
                                 cwd=self.tree.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
             address = view.stdout.readline().strip()
             self.assertRegex(address, r"^http://127\.0\.0\.1:\d+/[0-9a-f]+/$")
-            with urllib.request.urlopen(address + "traces/0/report", timeout=60) as answer:
-                return json.load(answer)
+            self.assertTrue(wait_until(lambda: self.ask(address, "progress")["state"] != "loading"))
+            return self.ask(address, "report")
         finally:
             view.terminate()
             view.wait()

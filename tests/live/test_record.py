@@ -200,13 +200,18 @@ class Processes(LiveTest):
                        input=b"int main(void) { return 7; }")
         result = self.record(static)
         self.assertEqual(result.returncode, 7)
-        self.assertIn("the program ran untraced: statically linked", result.stderr)
+        self.assertIn("the program was not instrumented (no library inside): statically linked", result.stderr)
+        self.assertIn("millrace: 1 process, ", result.stderr)
+        if manifest(result.trace)["kernel_level"]["mode"] == "bpf":
+            self.assertIn("what the kernel level says of it is complete", result.stderr)
+        health = run(MILLRACE, "info", result.trace).stdout
+        self.assertIn("1 process was not instrumented (no library inside).", health)
         process, = manifest(result.trace)["processes"]
         self.assertEqual((process["traced"], process["seen"], process["reason"]),
                          (False, "wrapper", "statically linked"))
         result = self.record("sh", "-c", f"{static}; exit $?", name="2.mill")
         self.assertEqual(result.returncode, 7)
-        self.assertIn("1 program ran untraced", result.stderr)
+        self.assertIn("1 program was not instrumented (no library inside)", result.stderr)
         self.assertEqual([each["reason"] for each in manifest(result.trace)["processes"]
                           if not each["traced"]], ["statically linked"])
 
@@ -322,6 +327,81 @@ class RemovedArena(PrivilegeTest):
         record.wait()
         self.assertEqual(run(MILLRACE, "info", self.trace).returncode, 0)
         self.assertEqual(manifest(self.trace)["state"], "lost")
+
+
+class Sentences(LiveTest):
+    """What is said at the end, and in the health, of programs in which nothing was to be traced."""
+
+    def test_flight_recorder(self):
+        """What was overwritten was not the program's, as it made no events."""
+        result = self.record("sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done",
+                             options=["--last", "256K"])
+        kept = manifest(result.trace)["kept"]
+        if kept["overwritten_packets"] == 0:
+            self.skipTest("nothing was overwritten: there is no kernel level")
+        self.assertEqual(kept["overwritten_user_packets"], 0)
+        self.assertIn("it loaded no known framework or GPU runtime", result.stderr)
+        self.assertNotIn("overwritten; give", run(MILLRACE, "info", result.trace).stdout)
+
+    def test_delay(self):
+        """A program without hooks, one that ended too early."""
+        result = self.record("sleep", "0.5", options=["--delay", "100ms"])
+        self.assertIn("it loaded no known framework or GPU runtime", result.stderr)
+        result = self.record("true", options=["--delay", "1m"], name="early.mill")
+        self.assertIn("the program ended before the time of --delay was over", result.stderr)
+
+    def test_recorder(self):
+        """Its CPU time is known, by its own clock; its threads are called what they are."""
+        result = self.record("sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done")
+        recorder = manifest(result.trace)["recorder"]
+        self.assertEqual(recorder["name"], "millrace")
+        self.assertGreater(recorder["cpu_ns"], 0)
+        self.assertRegex(run(MILLRACE, "info", result.trace).stdout,
+                         r"Recording took millrace itself \S+ \S+ of CPU time, \S+% of one CPU")
+        self.assertNotIn("'millrace' threads (", run(MILLRACE, "report", result.trace).stdout)
+
+
+class WhileRecording(LiveTest):
+    def setUp(self):
+        super().setUp()
+        self.trace = self.path("trace.mill")
+        self.record = subprocess.Popen([MILLRACE, "record", "-q", "-o", self.trace, "--", "sleep", "600"])
+        self.addCleanup(self.end)
+        manifest_path = os.path.join(self.trace, "manifest.json")
+        self.assertTrue(wait_until(lambda: os.path.exists(manifest_path)))
+
+    def end(self):
+        self.record.send_signal(signal.SIGTERM)
+        self.record.wait(timeout=60)
+
+    def test_info(self):
+        time.sleep(1)
+        text = run(MILLRACE, "info", self.trace).stdout
+        self.assertRegex(text, r"\nrecording +still, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \([\d.]+ s so far\)\n")
+        self.assertNotIn("ran for", text)
+        self.assertGreater(info(self.trace)["wall_ns"], 1_000_000_000)
+
+    def test_snapshot_elsewhere(self):
+        """In the same file system and in another; the next one is not confused by it."""
+        places = [self.path("moved.mill")]
+        if os.stat("/dev/shm").st_dev != os.stat(self.folder).st_dev:
+            places.append(f"/dev/shm/{os.path.basename(self.folder)}.mill")
+            self.addCleanup(shutil.rmtree, places[1], ignore_errors=True)
+        for place in places:
+            result = run(MILLRACE, "snapshot", "-o", place, self.trace)
+            self.assertEqual((result.returncode, result.stdout), (0, place + "\n"), result.stderr)
+            self.assertEqual(manifest(place)["state"], "snapshot")
+        self.assertEqual([name for name in os.listdir(self.trace) if name.startswith("snapshot-")], [])
+        said = json.loads(run(MILLRACE, "snapshot", "--json", self.trace).stdout)
+        self.assertEqual(manifest(said["trace"])["state"], "snapshot")
+
+    def test_snapshot_is_refused(self):
+        os.mkdir(self.path("old"))
+        result = run(MILLRACE, "snapshot", "-o", self.path("old"), self.trace)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("exists already", result.stderr)
+        self.assertEqual(os.listdir(self.path("old")), [])
+        self.assertEqual([name for name in os.listdir(self.trace) if name.startswith("snapshot")], [])
 
 
 class Window(LiveTest):

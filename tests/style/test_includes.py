@@ -85,6 +85,14 @@ class Includes(unittest.TestCase):
                     wrong.append(f"src/{relative}:{number}: {included} {reason}")
         self.assertEqual(wrong, [])
 
+    def test_layout_knows_no_trace(self):
+        """How a graph is laid out follows from boxes and links alone."""
+        folder = SOURCE / "graph/layout"
+        wrong = [f"{path.name}:{number}: {included}" for path in sorted(folder.rglob("*.[ch]"))
+                 for number, included in project_includes(path)
+                 if not included.startswith(("base/", "graph/layout/"))]
+        self.assertEqual(wrong, [])
+
     def test_soft_stands_alone(self):
         """The software devices use nothing of src; kernels.inc is made by the build."""
         soft = SOURCE.parent / "soft"

@@ -246,6 +246,40 @@ static void check_empty(const char *members, const char *reason)
 
 #define ALL_LEVELS ", \"levels\": [\"runtime\", \"dataflow\"]"
 
+static struct mr_window window_of(const char *members)
+{
+	mr_auto(model) struct mr_model *idle = NULL;
+	char manifest[512];
+	char *path = directory_make();
+
+	snprintf(manifest, sizeof manifest, "{\"format\": 1%s}", members);
+	write_idle_trace(path, manifest, NULL);
+	assert_int_equal(mr_model_load(path, &idle), 0);
+	directory_remove(path);
+	return mr_model_window(idle);
+}
+
+/* A manifest that was tampered with cannot make the trace longer than it is, nor turn it round. */
+static void test_impossible_window(void **state)
+{
+	static const char *const impossible[] = {
+		", \"window\": {\"from_ticks\": 1, \"to_ticks\": 9000000000000000000}",
+		", \"window\": {\"from_ticks\": 9000000000000000000, \"to_ticks\": 1}",
+		", \"window\": {\"from_ticks\": 9000000000000000000, \"to_ticks\": 0}",
+		", \"window\": {\"from_ticks\": -5, \"to_ticks\": \"x\"}",
+	};
+	const struct mr_window whole = window_of("");
+
+	(void)state;
+	assert_true(whole.first_ns < whole.last_ns);
+	for (size_t i = 0; i < mr_countof(impossible); i++) {
+		const struct mr_window window = window_of(impossible[i]);
+
+		assert_int_equal(window.first_ns, whole.first_ns);
+		assert_int_equal(window.last_ns, whole.last_ns);
+	}
+}
+
 static void test_empty(void **state)
 {
 	char sentence[MR_EMPTY_BYTES];
@@ -260,7 +294,14 @@ static void test_empty(void **state)
 	check_empty(ALL_LEVELS ", \"losses\": {\"events\": 1}", "were lost");
 	check_empty(ALL_LEVELS ", \"kept\": {\"overwritten_packets\": 9}", "were overwritten");
 	check_empty(ALL_LEVELS ", \"kept\": {\"bytes\": 99999}", "is damaged");
-	check_empty(ALL_LEVELS ", \"options\": {\"delay_ns\": 5}", "--delay");
+	check_empty(ALL_LEVELS ", \"kept\": {\"overwritten_packets\": 9, "
+			       "\"overwritten_user_packets\": 0}",
+		    "has no annotations");
+	check_empty(ALL_LEVELS ", \"options\": {\"delay_ns\": 5}", "has no annotations");
+	check_empty(ALL_LEVELS ", \"duration_ns\": 4, \"options\": {\"delay_ns\": 5}",
+		    "ended before the time of --delay");
+	check_idle(ALL_LEVELS ", \"options\": {\"delay_ns\": 5}", "libOpenCL.so.1",
+		   "after the time of --delay");
 	check_empty(", \"levels\": [\"runtime\"]", "dataflow was not recorded");
 	check_idle(ALL_LEVELS, "libcuda.so.1", "libcuda.so.1, but no call of it reached millrace");
 }
@@ -433,10 +474,11 @@ static void test_equal_reasons(void **state)
 int main(void)
 {
 	const struct CMUnitTest of_small[] = {
-		cmocka_unit_test(test_missing_packets), cmocka_unit_test(test_health),
-		cmocka_unit_test(test_operations),      cmocka_unit_test(test_contents),
-		cmocka_unit_test(test_summary),         cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_narrow_table),    cmocka_unit_test(test_equal_reasons),
+		cmocka_unit_test(test_missing_packets),   cmocka_unit_test(test_health),
+		cmocka_unit_test(test_operations),        cmocka_unit_test(test_contents),
+		cmocka_unit_test(test_summary),           cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_impossible_window), cmocka_unit_test(test_narrow_table),
+		cmocka_unit_test(test_equal_reasons),
 	};
 	const struct CMUnitTest of_rendering[] = {
 		cmocka_unit_test(test_formats),

@@ -23,7 +23,7 @@ export const PAINTS = {
 	time: {title: "time", figure: "self_ns"},
 	device: {title: "device"},
 	critical: {title: "critical path", figure: "critical_ns"},
-	kernels: {title: "device time", figure: "device_ns"},
+	device_time: {title: "device time", figure: "device_ns"},
 	type: {title: "type"},
 };
 

@@ -113,8 +113,10 @@ export class Store {
 		this.isFromUrl = true;
 		this.urlTimer = 0;
 		window.addEventListener("popstate", () => {
-			if (readTrace(location.hash) !== this.state.trace)
+			if (readTrace(location.hash) !== this.state.trace) {
 				location.reload(); /* all that is shown is of the other */
+				return;
+			}
 			this.isFromUrl = true;
 			this.#change(readFragment(location.hash, this.span));
 		});

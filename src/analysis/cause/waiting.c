@@ -221,20 +221,30 @@ uint32_t mr_track_pid(const struct mr_model *model, uint32_t track)
 	return survey->processes.items[survey->tracks.items[track].process].pid;
 }
 
-/* The kernel cuts the names of threads. */
-bool mr_is_recorder(const struct mr_model *model, uint32_t name)
+/* As the manifest says; older ones do not: then as its program is called, which the kernel cuts. */
+static const char *recorder_name(const struct mr_model *model)
 {
 	const struct mr_survey *survey = model->survey;
 
-	for (size_t i = 0; name && i < survey->processes.count; i++) {
+	if (model->manifest && model->manifest->recorder_name)
+		return model->manifest->recorder_name;
+	for (size_t i = 0; i < survey->processes.count; i++) {
 		const char *program = mr_model_text(model, survey->processes.items[i].program);
 		const char *slash = strrchr(program, '/');
 
-		if (survey->processes.items[i].number == MR_RECORDER_PROCESS && *program)
-			return strncmp(slash ? slash + 1 : program, mr_model_text(model, name),
-				       TASK_NAME_LENGTH) == 0;
+		if (survey->processes.items[i].number == MR_RECORDER_PROCESS)
+			return slash ? slash + 1 : program;
 	}
-	return false;
+	return "";
+}
+
+bool mr_is_recorder(const struct mr_model *model, uint32_t name)
+{
+	const char *own = recorder_name(model), *text = mr_model_text(model, name);
+	size_t length = mr_min(strlen(own), (size_t)TASK_NAME_LENGTH);
+
+	return name && length && strncmp(text, own, length) == 0 &&
+	       (text[length] == 0 || text[length] == '-');
 }
 
 struct mr_evidence mr_state_evidence(const struct mr_model *model, uint32_t row, const char *what)

@@ -45,7 +45,8 @@ const char *mr_file_path(const struct mr_model *model, uint32_t file);
 const char *mr_track_text(const struct mr_model *model, uint32_t track);
 uint32_t mr_track_pid(const struct mr_model *model, uint32_t track);
 
-/* Is that string the name of millrace's own threads? */
+/* Is that string the name of a thread of millrace's own? They all have its name, or one that begins with it and a
+ * hyphen. */
 #define MR_RECORDER_TEXT "millrace itself"
 bool mr_is_recorder(const struct mr_model *model, uint32_t name);
 

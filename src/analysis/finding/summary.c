@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
+#include <time.h>
 
 #include "base/quote.h"
 
@@ -28,12 +30,28 @@ static int join_command(const struct mr_manifest *manifest, struct mr_region *re
 	return *ret_command ? 0 : -ENOMEM;
 }
 
+static bool is_recording(const struct mr_manifest *manifest)
+{
+	return manifest->state && strcmp(manifest->state, "recording") == 0 &&
+	       manifest->started_realtime_ns > 0;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 /* The span of the trace where the manifest does not know, or what it says cannot be. */
 static int64_t run_ns(const struct mr_model *model)
 {
 	const struct mr_manifest *manifest = model->manifest;
 	int64_t wall_ns = manifest->duration_ns;
 
+	if (is_recording(manifest))
+		return mr_max(INT64_C(0), now_ns() - manifest->started_realtime_ns);
 	if (wall_ns <= 0 && (manifest->started_realtime_ns == 0 ||
 			     __builtin_sub_overflow(manifest->ended_realtime_ns,
 						    manifest->started_realtime_ns, &wall_ns)))
@@ -59,6 +77,7 @@ int mr_summary_make(const struct mr_model *model, struct mr_region *region,
 		.path = model->trace->path,
 		.host = manifest->host,
 		.wall_ns = run_ns(model),
+		.is_recording = is_recording(manifest),
 		.exit_kind = manifest->exit_kind,
 		.exit_value = manifest->exit_value,
 		.started_realtime_ns = manifest->started_realtime_ns,

@@ -12,6 +12,7 @@ struct mr_summary {
 	const char *command; /* as a shell would read it; NULL if not known */
 	const char *host;    /* NULL if not known */
 	int64_t wall_ns;     /* of the run; of the recorded part if that is not known */
+	bool is_recording;   /* it goes on; wall_ns: until now */
 	enum mr_exit_kind exit_kind;
 	int exit_value;
 	int64_t started_realtime_ns; /* 0 if not known */

@@ -10,7 +10,8 @@
 
 struct loom {
 	struct mr_loader *loader;
-	uint32_t type; /* string: of all its nodes */
+	uint32_t type;  /* string: of all its nodes */
+	uint64_t moved; /* shuttles */
 };
 
 static int start(struct mr_loader *loader, void **ret_state)
@@ -71,14 +72,24 @@ static int add(void *state, const struct mr_event *event)
 	} else {
 		name = mr_loader_find(loom->loader, MR_ID_string, shuttle->name);
 		duration_ticks = mr_u48_value(shuttle->duration_ticks);
+		loom->moved++;
 	}
 	return add_execution(loom, name,
 			     mr_loader_span_before(loom->loader, event->ticks, duration_ticks));
 }
 
-static void end(void *state)
+/* How many shuttles were moved in all: known when everything is read. */
+static int join(void *state)
 {
-	free(state);
+	const struct loom *loom = state;
+	struct mr_model *model = loom->loader->model;
+	struct mr_node_executions *executions = &model->node_executions;
+
+	for (uint32_t row = 0; row < executions->table.count; row++)
+		if (model->survey->definitions.nodes.items[executions->node[row]].type ==
+		    loom->type)
+			executions->run[row] = loom->moved;
+	return 0;
 }
 
 static const uint8_t events[] = {MR_EVENT_loom_shuttle};
@@ -89,5 +100,6 @@ const struct mr_framework mr_framework_loom = {
 	.event_count = mr_countof(events),
 	.start = start,
 	.add = add,
-	.end = end,
+	.stages = {[MR_FRAMEWORK_JOIN] = join},
+	.end = free,
 };
