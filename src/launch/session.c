@@ -326,7 +326,7 @@ static bool is_over(struct session *session)
 
 static void run(struct session *session)
 {
-	int wait_ms = SHORTEST_WAIT_MS;
+	int wait_ms = 0;
 	if (session->options->show_progress)
 		mr_title_begin();
 	while (!is_over(session)) {
@@ -335,9 +335,13 @@ static void run(struct session *session)
 		if (poll(&signals, 1, wait_ms) > 0 && mr_signals_handle(&session->signals, program))
 			look_at_child(session);
 		bool is_busy = mr_drain_pass(&session->drain) > 0;
-		mr_arena_file_complete(&session->arena_file);
 		is_busy |= mr_kernel_level_drain(&session->kernel) > MANY_RECORDS;
-		wait_ms = is_busy ? SHORTEST_WAIT_MS : mr_min(wait_ms * 2, (int)LONGEST_WAIT_MS);
+		if (!mr_arena_file_complete(&session->arena_file))
+			wait_ms = 0; /* many threads may begin at once */
+		else
+			wait_ms = is_busy || wait_ms == 0
+					  ? SHORTEST_WAIT_MS
+					  : mr_min(wait_ms * 2, (int)LONGEST_WAIT_MS);
 		do_periodic_work(session);
 	}
 	if (session->options->show_progress)
