@@ -44,7 +44,8 @@ void mr_exec_prepare(void);
 /* Likewise for _exit(). (exit.c) */
 void mr_exit_prepare(void);
 
-/* Looks which variables of hooks are taken by others, before the program changes its environment. (seen.c) */
+/* In a process that is attached: looks which variables of hooks are taken by others, before the program changes its
+ * environment. (seen.c) */
 void mr_seen_prepare(void);
 
 /* Writes runtime_seen for each framework and GPU runtime found in the process, once for each, and what of them is

@@ -22,7 +22,8 @@ void mr_hook_start(void)
 	const char *arena_path = secure_getenv("MILLRACE_ARENA");
 	if (arena_path)
 		mr_process_attach(arena_path);
-	mr_seen_prepare();
+	if (mr_arena)
+		mr_seen_prepare();
 	mr_hooks_start();
 	errno = saved_errno;
 }

@@ -22,7 +22,7 @@ void mr_seen_prepare(void)
 			const struct mr_hook_variable *variable = &mr_hooks[i].variables[j];
 			bool is_path = variable->name && !variable->separators;
 			const char *value = is_path ? getenv(variable->name) : NULL;
-			is_taken[i][j] = value && strcmp(value, mr_library_path) != 0;
+			is_taken[i][j] = value && *value && strcmp(value, mr_library_path) != 0;
 		}
 }
 

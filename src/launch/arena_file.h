@@ -51,8 +51,8 @@ int mr_arena_file_open(const char *path, struct mr_arena_file *ret_file);
 int mr_arena_file_lock(const struct mr_arena_file *file);
 
 /* Makes the next part of the usual number of slots claimable, if it is not yet: a program need not wait until all of
- * them have their memory, and a short one never needs most of them. */
-void mr_arena_file_complete(struct mr_arena_file *file);
+ * them have their memory, and a short one never needs most of them. True if that is all. */
+bool mr_arena_file_complete(struct mr_arena_file *file);
 
 /* Makes more slots claimable if few of them are free. Failing to is no error: events get lost and are
  * counted when the slots run out. */

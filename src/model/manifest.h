@@ -60,6 +60,7 @@ struct mr_manifest_kernel {
 	size_t cpu_count;
 	struct mr_manifest_off *off;
 	size_t off_count;
+	uint64_t reduced_above; /* system calls a second; 0 if not known */
 	struct mr_manifest_reduced *reduced;
 	size_t reduced_count;       /* that are listed */
 	uint64_t processes_reduced; /* all of them */

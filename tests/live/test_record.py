@@ -403,6 +403,14 @@ class WhileRecording(LiveTest):
         self.assertEqual(os.listdir(self.path("old")), [])
         self.assertEqual([name for name in os.listdir(self.trace) if name.startswith("snapshot")], [])
 
+    def test_snapshot_that_cannot_be_moved(self):
+        """It is said where it is."""
+        result = run(MILLRACE, "snapshot", "-o", self.path("no/such/folder.mill"), self.trace)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        stays = re.search(r"the snapshot stays in (\S+): ", result.stderr)
+        self.assertTrue(stays, result.stderr)
+        self.assertEqual(manifest(stays[1])["state"], "snapshot")
+
 
 class Window(LiveTest):
     """What is reported begins with the program's start and ends with the last traced exit."""
