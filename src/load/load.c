@@ -130,7 +130,7 @@ static int link_frameworks(struct mr_loader *loader)
 	return mr_frameworks_run(&loader->frameworks, MR_FRAMEWORK_LINK);
 }
 
-/* A type of which no framework says anything else is a family by itself. */
+/* A type of which no framework has said anything else is a family by itself. */
 static int name_families(struct mr_loader *loader)
 {
 	struct mr_definitions *definitions = &loader->model->survey->definitions;
@@ -187,19 +187,19 @@ const struct mr_pass mr_load_passes[] = {
 	PASS(place_memory,      HAS(ORDER),                     HAS(PLACES)),
 	PASS(join_memory,       HAS(PLACES),                    HAS(LIVE_BYTES)),
 	PASS(nest,              HAS(ORDER),                     HAS(PARENTS)),
-	PASS(link_memory,       HAS(PARENTS),                   0),
+	PASS(link_memory,       HAS(ORDER) | HAS(NODES),        HAS(USES)),
 	PASS(link_messages,     HAS(ORDER),                     HAS(PEERS)),
 	PASS(mark_waits,        HAS(ORDER) | HAS(LAUNCHES),     HAS(ROLES)),
 	PASS(link_waits,        HAS(ORDER) | HAS(ROLES),        HAS(WAITS)),
 	PASS(link_executions,   HAS(PARENTS) | HAS(LAUNCHES),   HAS(EXECUTIONS)),
-	PASS(link_frameworks,   HAS(EXECUTIONS) | HAS(PEERS),   0),
-	PASS(name_families,     HAS(NODES),                     0),
+	PASS(link_frameworks,   HAS(EXECUTIONS) | HAS(PEERS),   HAS(FRAMEWORKS)),
+	PASS(name_families,     HAS(FRAMEWORKS),                HAS(FAMILIES)),
 	PASS(infer_steps,       HAS(NODES) | HAS(PARENTS) | HAS(LAUNCHES) | HAS(ROLES),
 								HAS(STEPS)),
 	PASS(link_operations,   HAS(EXECUTIONS) | HAS(STEPS),   HAS(CAUSES)),
-	PASS(unite_devices,     HAS(NODES) | HAS(CAUSES),       0),
-	PASS(link_kernel,       HAS(ORDER),                     0),
-	PASS(check_constraints, HAS(WAITS),                     0),
+	PASS(unite_devices,     HAS(NODES) | HAS(CAUSES),       HAS(DEVICES)),
+	PASS(link_kernel,       HAS(ORDER) | HAS(KERNEL_ROWS),  HAS(KERNEL_LINKS)),
+	PASS(check_constraints, HAS(WAITS),                     HAS(CONSTRAINTS)),
 	/* clang-format on */
 };
 #undef PASS
