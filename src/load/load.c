@@ -15,6 +15,7 @@
 #include "load/runtime.h"
 #include "model/index.h"
 #include "model/kernel_link.h"
+#include "model/spans.h"
 
 /* ---- rows --------------------------------------------------------------------------------------- */
 
@@ -218,14 +219,18 @@ static int load_rows(struct mr_model *model)
 	return result;
 }
 
-/* The trace has the host's name; the manifest knows more. */
+/* The trace has the host's name, and lasts as long as the recorder; the manifest knows more. */
 static int survey(struct mr_model *model)
 {
 	int result = mr_survey_make(model->trace, &model->survey);
 	const char *boot_id = model->manifest->boot_id;
 
-	if (result < 0 || !boot_id)
+	if (result < 0)
 		return result;
+	mr_survey_span_program(model->survey, model->manifest->window_from_ticks,
+			       model->manifest->window_to_ticks);
+	if (!boot_id)
+		return 0;
 	result = mr_strings_intern(&model->survey->definitions.strings, boot_id, strlen(boot_id),
 				   &model->survey->hosts.items[MR_OWN_HOST].boot_id);
 	return result < 0 ? mr_fail_errno(-result, "survey the trace") : 0;
