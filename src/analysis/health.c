@@ -247,11 +247,12 @@ static int tell_state(struct health *health)
 	if (strcmp(state, "complete") == 0)
 		return 0;
 	if (mr_model_is_imported(health->model))
-		return say(health, MR_SEVERITY_NOTE,
-			   "Another tool wrote this file. It gives times to the %s; how exact they "
-			   "are is not known.",
-			   health->model->trace->metadata.user.precision_ns > 1 ? "microsecond"
-										: "nanosecond");
+		return say(
+			health, MR_SEVERITY_NOTE,
+			"Another tool wrote this trace. It gives times to the %s; how exact they "
+			"are is not known.",
+			health->model->trace->metadata.user.precision_ns > 1 ? "microsecond"
+									     : "nanosecond");
 	if (strcmp(state, "recording") == 0)
 		return say(health, MR_SEVERITY_WARNING,
 			   "The recording is still running. This is what it has written so far; "

@@ -89,7 +89,7 @@ static const char *recording_reason(const struct mr_model *model)
 	if (manifest->state && strcmp(manifest->state, "stopped") == 0)
 		return "the recording was stopped before the program's end";
 	if (mr_model_is_imported(model))
-		return "the file has none";
+		return "the imported trace has none";
 	if (!has_traced_process(survey)) {
 		const char *reason = not_instrumented_reason(manifest);
 		return reason ? reason : "the library attached to no process";

@@ -354,7 +354,7 @@ static void report_damage(const struct mr_survey *survey, struct mr_merge *merge
 static int span_program(struct mr_survey *survey)
 {
 	struct mr_manifest *manifest;
-	int result = mr_manifest_read(survey->trace->path, &manifest);
+	int result = mr_manifest_of(survey->trace, &manifest);
 
 	if (result == 0) {
 		mr_survey_span_program(survey, manifest->window_from_ticks,

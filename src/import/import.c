@@ -47,6 +47,8 @@ static int make_trace(struct mr_import *import, struct mr_trace **ret_trace)
 	if (result == 0)
 		result = mr_trace_of_memory(import->path, &metadata, &packets, damages,
 					    (uint32_t)import->faults.list.count, ret_trace);
+	if (result == 0)
+		(*ret_trace)->is_imported = true;
 	mr_region_free(&region);
 	return result;
 }

@@ -108,7 +108,7 @@ static int open_trace(const char *path, struct mr_model **ret_model)
 #undef DESCRIBE_TABLE
 	int result = mr_import_open(path, &model->trace);
 	if (result == 0)
-		result = mr_manifest_read(path, &model->manifest);
+		result = mr_manifest_of(model->trace, &model->manifest);
 	if (result == 0)
 		*ret_model = mr_take(model);
 	return result;

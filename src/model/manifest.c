@@ -298,10 +298,6 @@ static void read_root(struct mr_manifest_private *reader, const char *path)
 
 	mr_auto(mapping) struct mr_mapping text = {0};
 	int result = mr_mapping_open(AT_FDCWD, path, &text);
-	if (result == -ENOTDIR) { /* the trace is another tool's file */
-		reader->manifest.state = "imported";
-		return;
-	}
 	if (result == -ENOENT) {
 		note_problem(reader, "is absent", "");
 		return;
@@ -325,13 +321,21 @@ static void read_root(struct mr_manifest_private *reader, const char *path)
 		read_members(reader);
 }
 
-int mr_manifest_read(const char *trace_path, struct mr_manifest **ret_manifest)
+static struct mr_manifest_private *start(void)
 {
 	struct mr_manifest_private *reader = calloc(1, sizeof *reader);
 
+	if (reader)
+		reader->manifest.private = reader;
+	return reader;
+}
+
+int mr_manifest_read(const char *trace_path, struct mr_manifest **ret_manifest)
+{
+	struct mr_manifest_private *reader = start();
+
 	if (!reader)
 		return mr_fail_errno(ENOMEM, "read the manifest");
-	reader->manifest.private = reader;
 	const char *path = mr_region_print(&reader->region, "%s/manifest.json", trace_path);
 	if (path)
 		read_root(reader, path);
@@ -339,6 +343,18 @@ int mr_manifest_read(const char *trace_path, struct mr_manifest **ret_manifest)
 		mr_manifest_free(&reader->manifest);
 		return mr_fail_errno(ENOMEM, "read the manifest");
 	}
+	*ret_manifest = &reader->manifest;
+	return 0;
+}
+
+int mr_manifest_of(const struct mr_trace *trace, struct mr_manifest **ret_manifest)
+{
+	if (!trace->is_imported)
+		return mr_manifest_read(trace->path, ret_manifest);
+	struct mr_manifest_private *reader = start();
+	if (!reader)
+		return mr_fail_errno(ENOMEM, "import");
+	reader->manifest.state = "imported";
 	*ret_manifest = &reader->manifest;
 	return 0;
 }

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/trace.h"
+
 enum {
 	MR_MANIFEST_FORMAT = 1
 };
@@ -107,6 +109,10 @@ struct mr_manifest {
 
 /* Reads TRACE/manifest.json. Fails only without memory. */
 int mr_manifest_read(const char *trace_path, struct mr_manifest **ret_manifest);
+
+/* That of a trace. Another tool's has none, even if there is a file of that name: its state is "imported". */
+int mr_manifest_of(const struct mr_trace *trace, struct mr_manifest **ret_manifest);
+
 void mr_manifest_free(struct mr_manifest *manifest);
 
 #endif

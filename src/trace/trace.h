@@ -67,6 +67,7 @@ struct mr_trace {
 	const struct mr_trace_damage *damages;
 	uint32_t damage_count;
 	uint64_t event_bytes; /* bytes of all packets */
+	bool is_imported;     /* another tool wrote it (import/import.h) */
 	struct mr_trace_private *private;
 };
 

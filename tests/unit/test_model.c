@@ -300,6 +300,26 @@ static void test_cut_manifests(void **state)
 	directory_remove(folder);
 }
 
+/* Whatever lies in an imported folder: it is not millrace's manifest. */
+static void test_manifest_of_imported_folder(void **state)
+{
+	char *folder = directory_make();
+	struct mr_trace trace = {.path = folder};
+	struct mr_manifest *manifest;
+
+	(void)state;
+	directory_write(folder, "manifest.json", "{\"format\": 7}", 13);
+	assert_int_equal(mr_manifest_of(&trace, &manifest), 0);
+	assert_non_null(manifest->problem);
+	mr_manifest_free(manifest);
+	trace.is_imported = true;
+	assert_int_equal(mr_manifest_of(&trace, &manifest), 0);
+	assert_null(manifest->problem);
+	assert_string_equal(manifest->state, "imported");
+	mr_manifest_free(manifest);
+	directory_remove(folder);
+}
+
 /* ---- other traces ------------------------------------------------------------------------------- */
 
 static void test_empty_trace(void **state)
@@ -373,6 +393,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_manifest_of_kernel_level),
 		cmocka_unit_test(test_broken_manifests),
 		cmocka_unit_test(test_cut_manifests),
+		cmocka_unit_test(test_manifest_of_imported_folder),
 		cmocka_unit_test(test_empty_trace),
 		cmocka_unit_test(test_arbitrary_events),
 	};
