@@ -98,7 +98,7 @@ struct millrace_call {
 /**
  * struct millrace_operation - something a device has done
  * @queue: the queue it was done for (millrace_queue())
- * @name: what was done (millrace_string()), for instance the GPU kernel's name
+ * @name: what was done (millrace_string()), for instance the device kernel's name
  * @correlation: of the call that launched it (millrace_launch_begin()); 0 if not known
  * @queued: when the program asked for it; 0 if not known
  * @submitted: when it was handed to the device; 0 if not known

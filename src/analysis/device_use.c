@@ -26,7 +26,7 @@ static const struct mr_finding_column device_columns[] = {
 	{"span_ns", "span", MR_UNIT_NS, 0},
 	{"busy_ns", "busy", MR_UNIT_NS, 0},
 	{"busy_permille", "%", MR_UNIT_PERMILLE, 0},
-	{"compute_ns", "GPU kernels", MR_UNIT_NS, 0},
+	{"compute_ns", "device kernels", MR_UNIT_NS, 0},
 	{"transfer_ns", "copies", MR_UNIT_NS, 0},
 	{"hidden_ns", "hidden", MR_UNIT_NS, 0},
 	{"exposed_ns", "exposed", MR_UNIT_NS, 0},
@@ -49,7 +49,7 @@ static const struct mr_finding_column queue_columns[] = {
 	{"busy_ns", "busy", MR_UNIT_NS, 0},
 	{"busy_permille", "%", MR_UNIT_PERMILLE, 0},
 	{"empty_ns", "empty", MR_UNIT_NS, 0},
-	{"compute_ns", "GPU kernels", MR_UNIT_NS, 0},
+	{"compute_ns", "device kernels", MR_UNIT_NS, 0},
 	{"transfer_ns", "copies", MR_UNIT_NS, 0},
 };
 
@@ -152,10 +152,10 @@ static int say_times(const struct study *study, const struct device *device)
 {
 	const struct mr_device_time *time = &device->time;
 	int64_t span_ns = mr_device_span_ns(time), exposed_ns = mr_device_exposed_ns(time);
-	const char *compute = share(study, ", ", time->compute_ns, span_ns, " with GPU kernels");
+	const char *compute = share(study, ", ", time->compute_ns, span_ns, " with device kernels");
 	const char *exposed = share(study, ", ", exposed_ns, span_ns, " with copies alone");
 	const char *hidden = share(study, "; copies of another ", time->transfer_ns - exposed_ns,
-				   span_ns, " were hidden behind GPU kernels");
+				   span_ns, " were hidden behind device kernels");
 	int64_t busy = mr_permille(time->busy_ns, span_ns);
 	bool is_short = span_ns < 1000000000;
 	int64_t thousandths = span_ns / (is_short ? 1000 : 1000000);
@@ -215,7 +215,7 @@ static int add_devices(const struct study *study)
 /* The same as a breakdown of all the time that devices had. */
 static int add_states(const struct study *study)
 {
-	static const char *const names[STATES] = {"GPU kernels", "copies alone", "idle"};
+	static const char *const names[STATES] = {"device kernels", "copies alone", "idle"};
 	struct mr_finding_table *table = mr_finding_add_table(
 		study->findings, study->finding, "states", "States of devices", state_columns,
 		mr_countof(state_columns), STATES * study->device_count);

@@ -157,7 +157,7 @@ static int tell_missing_bytes(struct health *health)
 
 /* ---- what was not instrumented ------------------------------------------------------------------ */
 
-static int tell_untraced(struct health *health)
+static int tell_not_instrumented(struct health *health)
 {
 	static const struct mr_finding_column columns[] = {
 		{"pid", "pid", MR_UNIT_NUMBER, 0},
@@ -212,12 +212,22 @@ static int tell_unseen(struct health *health)
 		   "sees only those that instrumented programs start in the usual ways.");
 }
 
+static int tell_not_traced(struct health *health)
+{
+	char names[MR_NAMES_BYTES];
+
+	if (!mr_name_not_traced(health->model->survey, names))
+		return 0;
+	return say(health, MR_SEVERITY_NOTE,
+		   "The program loaded %s, which this version of millrace does not trace.", names);
+}
+
 static int tell_empty(struct health *health)
 {
 	char sentence[MR_EMPTY_BYTES];
 
 	if (!mr_explain_empty(health->model, sentence))
-		return 0;
+		return tell_not_traced(health);
 	/* The kernel level has something to say all the same. */
 	return say(health,
 		   health->model->states.table.count ? MR_SEVERITY_NOTE : MR_SEVERITY_WARNING, "%s",
@@ -464,10 +474,10 @@ int mr_analyse_health(const struct mr_model *model, struct mr_findings *findings
 	typedef int tell(struct health * health);
 	/* tell_clocks() wants to know what the others before it found. */
 	static tell *const parts[] = {
-		tell_state,     tell_empty,         tell_losses,   tell_missing,
-		tell_damage,    tell_missing_bytes, tell_untraced, tell_removed_arena,
-		tell_anomalies, tell_all_sums,      tell_devices,  tell_frameworks,
-		tell_kernel,    tell_stolen,        tell_recorder, tell_part,
+		tell_state,     tell_empty,         tell_losses,           tell_missing,
+		tell_damage,    tell_missing_bytes, tell_not_instrumented, tell_removed_arena,
+		tell_anomalies, tell_all_sums,      tell_devices,          tell_frameworks,
+		tell_kernel,    tell_stolen,        tell_recorder,         tell_part,
 		tell_clocks,    tell_unseen,        tell_levels,
 	};
 	struct health health = {mr_model_whole(model), findings,

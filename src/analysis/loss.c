@@ -52,7 +52,7 @@ static bool has_traced_process(const struct mr_survey *survey)
 }
 
 /* Why the first process that was not instrumented was not; NULL if all were. */
-static const char *untraced_reason(const struct mr_manifest *manifest)
+static const char *not_instrumented_reason(const struct mr_manifest *manifest)
 {
 	for (size_t i = 0; i < manifest->process_count; i++)
 		if (!manifest->processes[i].traced)
@@ -91,7 +91,7 @@ static const char *recording_reason(const struct mr_model *model)
 	if (mr_model_is_imported(model))
 		return "the imported trace has none";
 	if (!has_traced_process(survey)) {
-		const char *reason = untraced_reason(manifest);
+		const char *reason = not_instrumented_reason(manifest);
 		return reason ? reason : "the library attached to no process";
 	}
 	if (manifest->problem)
@@ -101,17 +101,39 @@ static const char *recording_reason(const struct mr_model *model)
 	if (manifest->delay_ns && manifest->duration_ns > 0 &&
 	    (uint64_t)manifest->duration_ns < manifest->delay_ns)
 		return "the program ended before the time of --delay was over";
-	if (manifest->delay_ns && survey->runtimes_seen.count)
+	if (manifest->delay_ns && survey->runtimes_seen.count &&
+	    survey->runtimes_not_traced.count == 0)
 		return "the program called no framework or GPU runtime after the time of --delay";
 	if (manifest->first_step)
 		return "the program did not get to the steps of --steps";
 	return NULL;
 }
 
+bool mr_name_not_traced(const struct mr_survey *survey, char names[MR_NAMES_BYTES])
+{
+	const struct mr_texts_seen *not_traced = &survey->runtimes_not_traced;
+	int length = 0;
+
+	for (size_t i = 0; i < not_traced->count && length < MR_NAMES_BYTES; i++)
+		length += snprintf(names + length, (size_t)(MR_NAMES_BYTES - length), "%s%s",
+				   i ? ", " : "", mr_survey_text(survey, not_traced->items[i]));
+	return not_traced->count > 0;
+}
+
 static void explain_runtimes(const struct mr_survey *survey, char sentence[MR_EMPTY_BYTES])
 {
 	const struct mr_texts_seen *seen = &survey->runtimes_seen;
+	char names[MR_NAMES_BYTES];
 
+	if (mr_name_not_traced(survey, names)) {
+		snprintf(sentence, MR_EMPTY_BYTES,
+			 "Nothing was traced inside the program: it loaded %.100s%s, and this "
+			 "version of millrace does not trace %s. 'millrace doctor' lists what it "
+			 "can trace.",
+			 mr_survey_text(survey, seen->items[0]),
+			 seen->count > 1 ? " and others" : "", names);
+		return;
+	}
 	snprintf(sentence, MR_EMPTY_BYTES,
 		 "Nothing was traced inside the program: it loaded %.100s%s, but no call of %s "
 		 "reached millrace. 'millrace doctor' lists what this version can trace.",

@@ -186,8 +186,9 @@ static void add_bar(struct mr_finding_table *table, const char *what, const char
 
 static int add_bars(const struct overview *overview)
 {
-	static const char *const parts[][2] = {
-		{"compute_ns", "GPU kernels"}, {"exposed_ns", "copies alone"}, {"idle_ns", "idle"}};
+	static const char *const parts[][2] = {{"compute_ns", "device kernels"},
+					       {"exposed_ns", "copies alone"},
+					       {"idle_ns", "idle"}};
 	struct mr_finding_table *table = mr_finding_add_table(
 		overview->findings, overview->finding, "time",
 		overview->devices ? "Devices and critical path" : "Critical path", time_columns,

@@ -162,6 +162,24 @@ static int choose_processes(const struct mr_model *model, const char *text, bool
 	return 0;
 }
 
+/* The part of the window in which the chosen processes live; all of it where they live in none of it. */
+static void choose_life(const struct mr_survey *survey, const bool *chosen,
+			struct mr_window *window)
+{
+	struct mr_window life = {INT64_MAX, INT64_MIN};
+
+	for (size_t i = 0; i < survey->processes.count; i++) {
+		if (!chosen[i])
+			continue;
+		life.first_ns = mr_min(life.first_ns, survey->processes.items[i].first_ns);
+		life.last_ns = mr_max(life.last_ns, survey->processes.items[i].last_ns);
+	}
+	life.first_ns = mr_max(life.first_ns, window->first_ns);
+	life.last_ns = mr_min(life.last_ns, window->last_ns);
+	if (life.first_ns < life.last_ns)
+		*window = life;
+}
+
 /* ---- steps ---------------------------------------------------------------------------------------- */
 
 static int compare_steps(const void *left, const void *right)
@@ -264,6 +282,7 @@ static int choose_time(const struct mr_model *model, const struct mr_part_option
 static int choose(const struct mr_model *model, const struct mr_part_options *options, bool *chosen,
 		  struct mr_part *part)
 {
+	bool has_time = options->from_ns != MR_NOT_GIVEN || options->to_ns != MR_NOT_GIVEN;
 	struct mr_step_list list = {0};
 
 	if (options->process) {
@@ -272,6 +291,8 @@ static int choose(const struct mr_model *model, const struct mr_part_options *op
 		if (result < 0)
 			return result;
 		part->processes = chosen;
+		if (!has_time)
+			choose_life(model->survey, chosen, &part->window);
 	}
 	if (options->step == MR_NOT_GIVEN)
 		return choose_time(model, options, &part->window);

@@ -22,8 +22,8 @@ struct mr_part_options {
 	}
 
 /* *ret_cut is NULL if the part is the whole trace. If no time is given, the part is at most the time that was recorded
- * with --delay, --duration or --steps. If several processes have the name that is given, stderr says which one was
- * chosen. -ENOENT with a cause if there is no such part. */
+ * with --delay, --duration or --steps, and of a process the time that it lived in that. If several processes have the
+ * name that is given, stderr says which one was chosen. -ENOENT with a cause if there is no such part. */
 int mr_part_find(const struct mr_model *model, const struct mr_part_options *options,
 		 struct mr_model **ret_cut);
 

@@ -13,6 +13,7 @@
 #include "record/recorder.h"
 
 static atomic_bool is_noted[MR_HOOKS][MR_HOOK_LIBRARIES];
+static atomic_bool is_told[MR_HOOKS];                     /* that it is not traced */
 static atomic_bool is_taken[MR_HOOKS][MR_HOOK_VARIABLES]; /* by somebody else's path */
 
 void mr_seen_prepare(void)
@@ -38,6 +39,12 @@ static void note_taken(int hook)
 	}
 }
 
+static void note_not_traced(int hook)
+{
+	if (!mr_hooks[hook].is_traced && !atomic_exchange(&is_told[hook], true))
+		mr_define_event(MR_EVENT_runtime_not_traced, NULL, 0, mr_hooks[hook].title);
+}
+
 static int note_library(struct dl_phdr_info *library, size_t bytes, void *unused)
 {
 	(void)bytes;
@@ -51,6 +58,7 @@ static int note_library(struct dl_phdr_info *library, size_t bytes, void *unused
 				continue;
 			if (!atomic_exchange(&is_noted[i][j], true))
 				mr_define_event(MR_EVENT_runtime_seen, NULL, 0, name);
+			note_not_traced(i);
 			note_taken(i);
 		}
 	return 0;

@@ -339,10 +339,10 @@ static void put_name(struct perf *perf, struct mr_kernel_stream *stream,
 						  .old_tid = record->comm.tid};
 	remember_name(perf, record->comm.tid, record->comm.name);
 	const char *text = name_of(perf, record->comm.tid);
+	mr_kernel_put(stream, record->time_ns, MR_EVENT_kernel_task_name, &name, sizeof name, text);
 	if (record->header.misc & PERF_RECORD_MISC_COMM_EXEC)
 		mr_kernel_put(stream, record->time_ns, MR_EVENT_kernel_exec, &exec, sizeof exec,
 			      text);
-	mr_kernel_put(stream, record->time_ns, MR_EVENT_kernel_task_name, &name, sizeof name, text);
 }
 
 static void put_loss(struct perf *perf, struct mr_kernel_stream *stream, uint64_t ns,

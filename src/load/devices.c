@@ -26,7 +26,7 @@ static uint32_t device_of_node(const struct mr_model *model, uint32_t row)
 	return model->survey->definitions.nodes.items[node].device;
 }
 
-/* By device that nodes are placed on: where the GPU kernels ran that they launched, or SEVERAL. */
+/* By device that nodes are placed on: where the device kernels ran that they launched, or SEVERAL. */
 static void find_used(const struct mr_model *model, uint32_t *used)
 {
 	const struct mr_device_operations *operations = &model->device_operations;

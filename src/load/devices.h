@@ -8,7 +8,7 @@
  * A device of a runtime is the same as another process' if both are the CPU of their host, under the same name: there
  * is but one. Others may be two of a kind, and records do not tell them apart; they stay different.
  *
- * A framework's device is the same as a runtime's if all GPU kernels that its operations launched ran there.
+ * A framework's device is the same as a runtime's if all device kernels that its operations launched ran there.
  */
 #ifndef MR_LOAD_DEVICES_H
 #define MR_LOAD_DEVICES_H

@@ -15,6 +15,7 @@
 #include "load/runtime.h"
 #include "model/index.h"
 #include "model/kernel_link.h"
+#include "model/spans.h"
 
 /* ---- rows --------------------------------------------------------------------------------------- */
 
@@ -130,7 +131,7 @@ static int link_frameworks(struct mr_loader *loader)
 	return mr_frameworks_run(&loader->frameworks, MR_FRAMEWORK_LINK);
 }
 
-/* A type of which no framework says anything else is a family by itself. */
+/* A type of which no framework has said anything else is a family by itself. */
 static int name_families(struct mr_loader *loader)
 {
 	struct mr_definitions *definitions = &loader->model->survey->definitions;
@@ -187,19 +188,19 @@ const struct mr_pass mr_load_passes[] = {
 	PASS(place_memory,      HAS(ORDER),                     HAS(PLACES)),
 	PASS(join_memory,       HAS(PLACES),                    HAS(LIVE_BYTES)),
 	PASS(nest,              HAS(ORDER),                     HAS(PARENTS)),
-	PASS(link_memory,       HAS(PARENTS),                   0),
+	PASS(link_memory,       HAS(ORDER) | HAS(NODES),        HAS(USES)),
 	PASS(link_messages,     HAS(ORDER),                     HAS(PEERS)),
 	PASS(mark_waits,        HAS(ORDER) | HAS(LAUNCHES),     HAS(ROLES)),
 	PASS(link_waits,        HAS(ORDER) | HAS(ROLES),        HAS(WAITS)),
 	PASS(link_executions,   HAS(PARENTS) | HAS(LAUNCHES),   HAS(EXECUTIONS)),
-	PASS(link_frameworks,   HAS(EXECUTIONS) | HAS(PEERS),   0),
-	PASS(name_families,     HAS(NODES),                     0),
+	PASS(link_frameworks,   HAS(EXECUTIONS) | HAS(PEERS),   HAS(FRAMEWORKS)),
+	PASS(name_families,     HAS(FRAMEWORKS),                HAS(FAMILIES)),
 	PASS(infer_steps,       HAS(NODES) | HAS(PARENTS) | HAS(LAUNCHES) | HAS(ROLES),
 								HAS(STEPS)),
 	PASS(link_operations,   HAS(EXECUTIONS) | HAS(STEPS),   HAS(CAUSES)),
-	PASS(unite_devices,     HAS(NODES) | HAS(CAUSES),       0),
-	PASS(link_kernel,       HAS(ORDER),                     0),
-	PASS(check_constraints, HAS(WAITS),                     0),
+	PASS(unite_devices,     HAS(NODES) | HAS(CAUSES),       HAS(DEVICES)),
+	PASS(link_kernel,       HAS(ORDER) | HAS(KERNEL_ROWS),  HAS(KERNEL_LINKS)),
+	PASS(check_constraints, HAS(WAITS),                     HAS(CONSTRAINTS)),
 	/* clang-format on */
 };
 #undef PASS
@@ -218,14 +219,18 @@ static int load_rows(struct mr_model *model)
 	return result;
 }
 
-/* The trace has the host's name; the manifest knows more. */
+/* The trace has the host's name, and lasts as long as the recorder; the manifest knows more. */
 static int survey(struct mr_model *model)
 {
 	int result = mr_survey_make(model->trace, &model->survey);
 	const char *boot_id = model->manifest->boot_id;
 
-	if (result < 0 || !boot_id)
+	if (result < 0)
 		return result;
+	mr_survey_span_program(model->survey, model->manifest->window_from_ticks,
+			       model->manifest->window_to_ticks);
+	if (!boot_id)
+		return 0;
 	result = mr_strings_intern(&model->survey->definitions.strings, boot_id, strlen(boot_id),
 				   &model->survey->hosts.items[MR_OWN_HOST].boot_id);
 	return result < 0 ? mr_fail_errno(-result, "survey the trace") : 0;

@@ -16,7 +16,8 @@ int mr_operations_link(struct mr_model *model)
 		int64_t ns = call == MR_NO_ROW ? operations->start_ns[row] : calls->start_ns[call];
 
 		operations->execution[row] = call == MR_NO_ROW ? MR_NO_ROW : calls->execution[call];
-		operations->step[row] = mr_step_times_find(&times, operations->process[row], ns);
+		operations->step_row[row] =
+			mr_step_times_find(&times, operations->process[row], ns);
 	}
 	return 0;
 }

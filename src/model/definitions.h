@@ -35,7 +35,7 @@ struct mr_node {
 	uint32_t type; /* string */
 	uint32_t device;
 	uint32_t process;
-	uint32_t family; /* string: the operation that the type is a form of; 0 while loading */
+	uint32_t family; /* string: the operation that the type is a form of, perhaps itself */
 };
 
 struct mr_edge {

@@ -13,7 +13,7 @@ _Static_assert(sizeof(struct mr_definitions) == 296, "say here whether new membe
 _Static_assert(sizeof(struct mr_clocks) == 152, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_clock_map) == 80, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_tasks) == 136, "say here whether new members are kept");
-_Static_assert(sizeof(struct mr_survey) == 5048, "say here whether new members are kept");
+_Static_assert(sizeof(struct mr_survey) == 5072, "say here whether new members are kept");
 _Static_assert(offsetof(struct mr_model, node_executions) == 360,
 	       "say here whether new members are kept");
 
@@ -98,6 +98,7 @@ static void visit_survey(struct mr_archive *archive, struct mr_survey *survey)
 	mr_archive_plain(archive, &survey->first_queue_track, sizeof survey->first_queue_track);
 	mr_archive_plain(archive, &survey->first_cpu_track, sizeof survey->first_cpu_track);
 	mr_archive_vec(archive, &survey->runtimes_seen);
+	mr_archive_vec(archive, &survey->runtimes_not_traced);
 	mr_archive_vec(archive, &survey->hooks_missing);
 	mr_archive_strings(archive, &survey->process_keys);
 	mr_archive_strings(archive, &survey->track_keys);

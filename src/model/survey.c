@@ -294,6 +294,8 @@ static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_
 			       : intern(survey, event->text, &survey->tracks.items[track].name);
 	case MR_EVENT_runtime_seen:
 		return note_text(survey, &survey->runtimes_seen, event->text);
+	case MR_EVENT_runtime_not_traced:
+		return note_text(survey, &survey->runtimes_not_traced, event->text);
 	case MR_EVENT_hook_missing:
 		return note_text(survey, &survey->hooks_missing, event->text);
 	case MR_EVENT_recording_switched:
@@ -477,6 +479,7 @@ void mr_survey_free(struct mr_survey *survey)
 	mr_vec_free(&survey->processes);
 	mr_vec_free(&survey->tracks);
 	mr_vec_free(&survey->runtimes_seen);
+	mr_vec_free(&survey->runtimes_not_traced);
 	mr_vec_free(&survey->hooks_missing);
 	mr_strings_free(&survey->process_keys);
 	mr_strings_free(&survey->track_keys);

@@ -100,7 +100,8 @@ struct mr_survey {
 	mr_vec(struct mr_track) tracks;
 	uint32_t first_queue_track;
 	uint32_t first_cpu_track;
-	struct mr_texts_seen runtimes_seen;
+	struct mr_texts_seen runtimes_seen;       /* file names of libraries */
+	struct mr_texts_seen runtimes_not_traced; /* names of what they are, if it is not traced */
 	struct mr_texts_seen hooks_missing;
 	struct mr_strings process_keys; /* struct mr_host_key: process number → index */
 	struct mr_strings track_keys;   /* (process, tid) → index */

@@ -110,8 +110,7 @@ static bool is_open(const struct builder *builder, uint32_t task)
 	return task != MR_NO_TASK && builder->tasks->list.items[task].end == MR_TASK_RUNNING;
 }
 
-/* Of several names a task keeps the one it had longest: one that is about to replace its program has got
- * the next one's name already. */
+/* Of several names a task keeps the one it had longest. */
 static void keep_name(struct builder *builder, struct holder *holder, int64_t ns)
 {
 	if (!is_open(builder, holder->task) || holder->name == 0)
@@ -132,7 +131,9 @@ static void end_task(struct builder *builder, struct holder *holder, int64_t ns,
 		return;
 	struct mr_task *task = &builder->tasks->list.items[holder->task];
 
-	keep_name(builder, holder, ns);
+	/* One that replaces its program has got the next one's name already. */
+	if (end != MR_TASK_EXEC || task->name == 0)
+		keep_name(builder, holder, ns);
 	task->end = end;
 	task->end_ns = ns;
 }

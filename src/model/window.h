@@ -6,6 +6,8 @@
  *     window         ├──────────────────────┤              (MR_ROW_CUT); links to rows that are not
  *     cut            ├ a ─┤ ├─ b ─┤      ├ c┤              there lead nowhere (MR_NO_ROW)
  *
+ * Each link stands by itself: an operation leads to its execution if that is there, whether its launch is or not.
+ *
  * Analyses of tables read a cut model as they read a whole one, and what they find sums to the window. Those
  * that must look outside it — what ended a wait, what launched an operation — find the whole model, the
  * row there and the window through the functions below. Of a model that is no cut all these are itself.

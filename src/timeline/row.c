@@ -115,7 +115,7 @@ static uint32_t find_step(const struct mr_row *row)
 			return step;
 	}
 	if (row->operation != MR_NO_ROW)
-		return row->model->device_operations.step[row->operation];
+		return row->model->device_operations.step_row[row->operation];
 	if (row->track == MR_NO_TRACK || survey->tracks.items[row->track].kind != MR_TRACK_THREAD)
 		return MR_NO_ROW;
 	return mr_step_index_find(&row->view->steps, survey->tracks.items[row->track].process,

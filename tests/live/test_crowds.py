@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# runs beside others: its sleeps may take longer than asked, never less
 """Programs that start many processes: the report names the program and how many there were, its sums stay exact,
 and `--process` finds the process that people mean."""
 
@@ -91,6 +92,21 @@ class Crowds(LiveTest):
         self.assertEqual(said["window"]["part"], f"process {longest} (sleep)")
         self.assertRegex(err, rf"^millrace: 2 processes match 'sleep': {longest} \(sleep\) was recorded longest and is "
                               r"shown; the other is \d+ \(sleep\)\n$")
+
+    def test_life_of_a_process(self):
+        """A process is looked at while it lives, unless a time is given."""
+        trace, output = self.record("sh", "-c", "sleep 0.4; sleep 0.1 & echo $!; wait; sleep 0.2")
+        pid = output.split()[-1]
+        whole = report(trace)[0]["window"]
+        said, _ = report(trace, "--process", pid)
+        life = said["window"]
+        self.assertGreater(life["first_ns"], whole["first_ns"] + 0.4e9)
+        self.assertLess(life["last_ns"], whole["last_ns"] - 0.2e9)
+        self.assertGreater(life["last_ns"] - life["first_ns"], 0.1e9)
+        self.assertEqual(said["critical_path"]["span_ns"], life["last_ns"] - life["first_ns"])
+        for time in ("--from", "0"), ("--to", "1h"):
+            given = report(trace, "--process", pid, *time)[0]["window"]
+            self.assertEqual((given["first_ns"], given["last_ns"]), (whole["first_ns"], whole["last_ns"]))
 
 
 if __name__ == "__main__":

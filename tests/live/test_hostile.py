@@ -245,6 +245,8 @@ class Hostile(LiveTest):
         events = self.check("execute", "emit", LD_PRELOAD=str(PROGRAMS / "libcudart.so.99"))
         seen = [event["fields"]["name"] for event in events if event["event"] == "runtime_seen"]
         self.assertEqual(seen, ["libcudart.so.99"])
+        not_traced = [event["fields"]["name"] for event in events if event["event"] == "runtime_not_traced"]
+        self.assertEqual(not_traced, ["CUDA"])
 
     # ---- where there is little room ----------------------------------------------------------------
 

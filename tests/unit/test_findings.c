@@ -217,6 +217,8 @@ static void write_idle_trace(const char *path, const char *manifest, const char 
 	packet_event(&packet, MR_EVENT_process_start, 150, payload, sizeof payload);
 	if (runtime)
 		packet_event(&packet, MR_EVENT_runtime_seen, 160, runtime, strlen(runtime) + 1);
+	if (runtime && strcmp(runtime, "libcuda.so.1") == 0)
+		packet_event(&packet, MR_EVENT_runtime_not_traced, 161, "CUDA", sizeof "CUDA");
 	packet_finish(&packet);
 	directory_write_metadata(path);
 	directory_write(path, "ctf/stream", packet.bytes, packet.size);
@@ -303,7 +305,10 @@ static void test_empty(void **state)
 	check_idle(ALL_LEVELS ", \"options\": {\"delay_ns\": 5}", "libOpenCL.so.1",
 		   "after the time of --delay");
 	check_empty(", \"levels\": [\"runtime\"]", "dataflow was not recorded");
-	check_idle(ALL_LEVELS, "libcuda.so.1", "libcuda.so.1, but no call of it reached millrace");
+	check_idle(ALL_LEVELS, "libOpenCL.so.1",
+		   "libOpenCL.so.1, but no call of it reached millrace");
+	check_idle(ALL_LEVELS ", \"options\": {\"delay_ns\": 5}", "libcuda.so.1",
+		   "libcuda.so.1, and this version of millrace does not trace CUDA.");
 }
 
 /* ---- for people --------------------------------------------------------------------------------- */

@@ -64,7 +64,7 @@ static void test_whole(void **state)
 	assert_int_equal(model->device_operations.table.count, 5);
 	for (uint32_t row = 0; row < 5; row++) {
 		assert_int_equal(model->device_operations.execution[row], executions[row]);
-		assert_int_equal(model->device_operations.step[row], steps[row]);
+		assert_int_equal(model->device_operations.step_row[row], steps[row]);
 	}
 }
 
@@ -81,7 +81,7 @@ static void test_window(void **state)
 	assert_int_equal(cut->device_operations.table.count, 4);
 	for (uint32_t row = 0; row < 4; row++) {
 		assert_int_equal(cut->device_operations.execution[row], executions[row]);
-		assert_int_equal(cut->device_operations.step[row], steps[row]);
+		assert_int_equal(cut->device_operations.step_row[row], steps[row]);
 	}
 	mr_model_free(cut);
 }

@@ -99,6 +99,19 @@ static void test_passes_of_a_trace(void **state)
 	free(moved);
 }
 
+/* What a pass fills in has a name, which others can need, and no other pass fills it in. */
+static void test_each_gives_something_of_its_own(void **state)
+{
+	uint32_t given = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < mr_load_pass_count; i++) {
+		assert_int_not_equal(mr_load_passes[i].gives, 0);
+		assert_int_equal(mr_load_passes[i].gives & given, 0);
+		given |= mr_load_passes[i].gives;
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, reset)
@@ -107,6 +120,7 @@ int main(void)
 		TEST(test_wrong_order_is_refused),
 		TEST(test_failure_ends_it),
 		TEST(test_passes_of_a_trace),
+		TEST(test_each_gives_something_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

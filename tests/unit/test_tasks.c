@@ -113,6 +113,29 @@ static void test_exec_divides_a_life(void **state)
 	kernel_trace_end(model);
 }
 
+static const char *name_at(const struct mr_model *model, uint32_t tid, uint64_t ns)
+{
+	return mr_model_text(model, task_at(model, tid, ns)->name);
+}
+
+/* The kernel gives it the next program's name before it replaces the program, and perhaps lets it wait in between. */
+static void test_name_before_exec(void **state)
+{
+	(void)state;
+	start();
+	kernel_born(0, MS(5), 1, 6, 6, "parent");
+	kernel_born(0, MS(10), 6, 7, 7, "first");
+	KERNEL(0, kernel_task_name, MS(20), "second", .tid = 7, .pid = 7);
+	KERNEL(0, kernel_exec, MS(100), "second --flag", .tid = 7, .old_tid = 7);
+	KERNEL(0, kernel_exit, MS(110), NULL, .tid = 7, .status = 0);
+	kernel_switch(0, MS(15), 0, 7, 0);
+	struct mr_model *model = kernel_trace_load(MS(400));
+
+	assert_string_equal(name_at(model, 7, MS(50)), "first");
+	assert_string_equal(name_at(model, 7, MS(105)), "second");
+	kernel_trace_end(model);
+}
+
 /* Threads that left nothing belong to the process of those that did. */
 static void test_silent_threads(void **state)
 {
@@ -256,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exec_divides_a_life),
+		cmocka_unit_test(test_name_before_exec),
 		cmocka_unit_test(test_silent_threads),
 		cmocka_unit_test(test_tid_comes_again),
 		cmocka_unit_test(test_namespaces_make_doubt),

@@ -29,7 +29,7 @@ const MEANINGS = {
 	"stopped": "a thread was stopped",
 	"other": "a thread was blocked",
 	"unknown": "a thread was blocked; why is not known",
-	"untraced": "what happened is not traced",
+	"untraced": "what happened was not recorded",
 };
 
 /** @param {string} cause */

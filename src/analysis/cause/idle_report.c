@@ -293,7 +293,7 @@ static void find_gaps(const struct mr_idle *idle, uint32_t number, struct gap *l
 static const char *name_end(const struct report *report, uint32_t operation)
 {
 	struct mr_region *region = &report->findings->region;
-	uint32_t step = report->model->device_operations.step[operation];
+	uint32_t step = report->model->device_operations.step_row[operation];
 	const char *name = mr_name_text(region, mr_operation_text(report->model, operation));
 
 	if (!name || step == MR_NO_ROW)

@@ -229,7 +229,7 @@ static struct piece_key make_key(const struct study *study, const struct mr_idle
 	if (by & BY_STEP)
 		key.step = piece->operation == MR_NO_ROW
 				   ? MR_NO_ROW
-				   : study->model->device_operations.step[piece->operation];
+				   : study->model->device_operations.step_row[piece->operation];
 	return key;
 }
 
