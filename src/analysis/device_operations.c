@@ -262,7 +262,7 @@ static uint32_t launching_group(const struct mr_model *model, uint32_t row,
 		return LAUNCH_UNKNOWN;
 	if (execution == MR_NO_ROW)
 		return OUTSIDE_NODES;
-	return OTHER_GROUPS + group_of[whole->node_executions.node[execution]];
+	return OTHER_GROUPS + group_of[model->device_operations.node[row]];
 }
 
 static int add_nodes(const struct mr_model *model, struct mr_findings *findings,

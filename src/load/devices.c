@@ -18,11 +18,8 @@ static uint32_t device_of_operation(const struct mr_model *model, uint32_t row)
 /* The device that the node is placed on whose execution launched the operation. */
 static uint32_t device_of_node(const struct mr_model *model, uint32_t row)
 {
-	uint32_t execution = model->device_operations.execution[row];
+	uint32_t node = model->device_operations.node[row];
 
-	if (execution == MR_NO_ROW)
-		return NOWHERE;
-	uint32_t node = model->node_executions.node[execution];
 	return model->survey->definitions.nodes.items[node].device;
 }
 

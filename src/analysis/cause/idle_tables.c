@@ -183,10 +183,9 @@ static void set_operation(const struct mr_model *model, uint32_t operation, stru
 
 	if (operation == MR_NO_ROW)
 		return;
-	uint32_t execution = operations->execution[operation];
 	key->is_operation = true;
-	if (execution != MR_NO_ROW)
-		key->node = model->node_executions.node[execution];
+	if (operations->node[operation])
+		key->node = operations->node[operation];
 	else if (operations->name[operation])
 		key->name = operations->name[operation];
 	else
