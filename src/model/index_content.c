@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the saved index keeps of a model: all that analyses read. The lookups of ids as recorded
- * (mr_definitions.scopes) served the loading and are not kept. And the level of detail, for the viewer: making it
- * means to look at every row.
+ * (mr_definitions.scopes, identities) served the loading and are not kept. And the level of detail, for the viewer:
+ * making it means to look at every row.
  */
 #include "model/index.h"
 
 #include "model/detail.h"
 
 /* Whoever adds a member adds it below, and then changes the size here. */
-_Static_assert(sizeof(struct mr_definitions) == 296, "say here whether new members are kept");
+_Static_assert(sizeof(struct mr_definitions) == 320, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_clocks) == 152, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_clock_map) == 80, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_tasks) == 136, "say here whether new members are kept");
-_Static_assert(sizeof(struct mr_survey) == 5048, "say here whether new members are kept");
+_Static_assert(sizeof(struct mr_survey) == 5072, "say here whether new members are kept");
 _Static_assert(offsetof(struct mr_model, node_executions) == 360,
 	       "say here whether new members are kept");
 
