@@ -88,6 +88,7 @@ struct mr_model *hand_model_start(void)
 		must(mr_vec_push(&model->survey->tasks.names,
 				 ((struct mr_task_name){.tid = tid, .name = text("cc")})));
 	model->survey->tasks.tid_limit = FOREIGN_TID + 2;
+	model->survey->tasks.host_limit = MR_OWN_HOST + 1;
 	must(mr_tasks_build(&model->survey->tasks));
 	return model;
 }
