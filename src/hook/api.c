@@ -58,6 +58,11 @@ static uint32_t api_device(const char *name, enum millrace_device_kind kind)
 				(enum mr_device_kind)kind);
 }
 
+static void api_device_identity(uint32_t device, const char *identity)
+{
+	mr_define_device_identity(device, identity);
+}
+
 static uint32_t api_queue(uint32_t device, const char *name)
 {
 	return mr_define_queue(device, mr_define_string(name), MR_queue_order_unknown, false);
@@ -204,6 +209,7 @@ static struct millrace_api api = {
 	.launch_end = api_launch_end,
 	.wait_begin = api_wait_begin,
 	.wait_end = api_wait_end,
+	.device_identity = api_device_identity,
 };
 
 /* The table, or NULL if the process is not traced. Its name carries the version of the table. */

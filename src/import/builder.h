@@ -56,9 +56,10 @@ struct mr_build_stream {
 /* All but the key is the importer's. */
 struct mr_build_device {
 	uint64_t key;
-	uint32_t name;  /* string */
-	uint32_t clock; /* of its operations' times; the trace clock unless changed */
-	uint8_t kind;   /* enum mr_device_kind; other unless changed */
+	uint32_t name;     /* string */
+	uint32_t identity; /* string: the same in every trace of its host; 0: not known */
+	uint32_t clock;    /* of its operations' times; the trace clock unless changed */
+	uint8_t kind;      /* enum mr_device_kind; other unless changed */
 };
 
 struct mr_build_queue {

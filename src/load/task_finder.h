@@ -18,8 +18,9 @@
 struct mr_task_finder {
 	const struct mr_tasks *tasks;         /* borrowed */
 	const struct mr_states_maker *states; /* borrowed */
-	uint32_t *next_of_tid;                /* by tid: place in tasks_by_tid.order */
-	int64_t now_ns;                       /* set by the caller, never to an earlier time */
+	uint32_t *next_of_tid;                /* by place: of tasks_by_tid.order */
+	uint32_t host;                        /* set by the caller: whose tids are asked for */
+	int64_t now_ns;                       /* likewise, never to an earlier time */
 };
 
 /* 0 or -ENOMEM. */

@@ -182,6 +182,7 @@ enum mr_call_role {
 	COLUMN(process, process, "process that launched it")                               \
 	COLUMN(row_of(calls), call, "the call that launched it")                           \
 	COLUMN(row_of(node_executions), execution, "innermost execution around that call") \
+	COLUMN(node, node, "node of that execution")                                       \
 	COLUMN(row_of(steps), step_row, "step of its process in which it was launched")    \
 	COLUMN(row_of(device_operations), after,                                           \
 	       "of the operations it waits for, the one that ends last")                   \

@@ -67,6 +67,7 @@ static const struct mr_column_desc columns_of_edges[] = {
 static const struct mr_column_desc columns_of_devices[] = {
 	MEMBER(mr_device, string, name, "as the runtime calls it"),
 	MEMBER(mr_device, host, host, "that it belongs to"),
+	MEMBER(mr_device, string, identity, "what it is on its host: pci 0000:3b:00.0; empty: not known"),
 	MEMBER(mr_device, device, same, "the first row that is the same device of the host: of other processes, or a framework's"),
 	MEMBER(mr_device, one_of(device_kind), kind, "what it is"),
 	MEMBER(mr_device, clock, clock, "that its times are of"),

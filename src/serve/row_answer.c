@@ -156,13 +156,15 @@ static uint32_t find_in(const struct at *at, const struct mr_slices *slices, uin
 /* The group of the table in which rows of the track are. */
 static uint32_t group_of(const struct at *at, enum mr_sliced table)
 {
-	const struct mr_survey *survey = at->view->model->survey;
+	const struct mr_model *model = at->view->model;
+	const struct mr_track *track = &model->survey->tracks.items[at->track];
 
 	if (table == MR_SLICED_path)
 		return 0;
 	return table == MR_SLICED_idle
-		       ? survey->definitions.queues.items[survey->tracks.items[at->track].queue]
-				 .device
+		       ? mr_device_canonical(
+				 model,
+				 model->survey->definitions.queues.items[track->queue].device)
 		       : at->track;
 }
 

@@ -271,6 +271,7 @@ static const char *name_waker(const struct words *words, uint32_t wakeup)
 {
 	const struct mr_wakeups *wakeups = &words->model->wakeups;
 	struct mr_region *region = &words->findings->region;
+	uint32_t host = mr_track_host(words->model, wakeups->track[wakeup]);
 	uint32_t tid = wakeups->waker_tid[wakeup];
 	const char *source = mr_model_text(words->model, wakeups->source[wakeup]);
 
@@ -282,7 +283,7 @@ static const char *name_waker(const struct words *words, uint32_t wakeup)
 		return mr_thread_text(words->model, region, wakeups->waker[wakeup]);
 	return mr_link_culprit(words->model, region,
 			       mr_link_make(MR_CAUSE_OTHER, MR_CULPRIT_TASK, tid,
-					    mr_task_name_at(&words->model->survey->tasks, tid,
+					    mr_task_name_at(&words->model->survey->tasks, host, tid,
 							    wakeups->start_ns[wakeup])));
 }
 

@@ -144,6 +144,17 @@ static const char *tell_thread(const struct mr_view *view, uint32_t track, struc
 			       is_traced ? "" : ", seen by the kernel level alone");
 }
 
+static const char *tell_device(const struct mr_model *model, uint32_t device,
+			       struct mr_region *region)
+{
+	const char *pids = mr_device_pids(model, region, device);
+
+	return pids ? mr_region_print(region, "%s %s",
+				      mr_device_is_shared(model, device) ? "shared by pids" : "pid",
+				      pids)
+		    : NULL;
+}
+
 static const char *tell_steps(const struct mr_step_list *list)
 {
 	if (list->inferences.count)
@@ -171,7 +182,7 @@ int mr_group_describe(const struct mr_view *view, const struct mr_band_group *gr
 		break;
 	case MR_GROUP_DEVICE:
 		words.title = mr_device_name(model, group->of);
-		words.about = mr_region_print(region, "pid %u", mr_device_pid(model, group->of));
+		words.about = tell_device(model, group->of, region);
 		break;
 	case MR_GROUP_PROCESS:
 		words.title = mr_process_title(model, group->of);
@@ -233,6 +244,20 @@ static const char *title_memory(const struct mr_view *view, const struct mr_memo
 			       *allocator ? allocator : "(allocator not known)");
 }
 
+/* Of a device that processes share, each queue names its own. */
+static const char *title_track(const struct mr_model *model, uint32_t track,
+			       struct mr_region *region)
+{
+	const struct mr_track *it = &model->survey->tracks.items[track];
+	const char *title = mr_track_title(model, track, region);
+	uint32_t device = model->survey->definitions.queues.items[it->queue].device;
+
+	if (!title || it->kind != MR_TRACK_QUEUE ||
+	    !mr_device_is_shared(model, mr_device_canonical(model, device)))
+		return title;
+	return mr_region_print(region, "%s of process %u", title, mr_device_pid(model, device));
+}
+
 const char *mr_band_title(const struct mr_view *view, const struct mr_band *band,
 			  struct mr_region *region)
 {
@@ -243,5 +268,5 @@ const char *mr_band_title(const struct mr_view *view, const struct mr_band *band
 		return series->is_memory ? title_memory(view, &series->memory, region)
 					 : mr_model_text(view->model, series->name);
 	return mr_sliced[band->table].title ? mr_sliced[band->table].title
-					    : mr_track_title(view->model, band->group, region);
+					    : title_track(view->model, band->group, region);
 }

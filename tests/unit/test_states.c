@@ -23,7 +23,7 @@ struct expected {
 
 static uint32_t track_of(const struct mr_model *model, uint32_t tid, int64_t ns)
 {
-	uint32_t task = mr_task_find(&model->survey->tasks, tid, ns);
+	uint32_t task = mr_task_find(&model->survey->tasks, MR_OWN_HOST, tid, ns);
 
 	assert_int_not_equal(task, MR_NO_TASK);
 	return model->survey->tasks.list.items[task].track;

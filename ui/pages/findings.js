@@ -55,7 +55,7 @@ import {createTable} from "./table.js";
  *
  * @typedef {object} DeviceAnswer
  * @property {string} name
- * @property {number} pid
+ * @property {number | null} pid null: several processes share it
  * @property {number} span_ns
  * @property {number} busy_ns
  * @property {number} idle_ns

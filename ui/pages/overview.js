@@ -174,7 +174,8 @@ function deviceSection(device, row, links) {
 	];
 	return element("section", {},
 		element("h3", {}, `${device.name} `, element("span", {class: "quiet"},
-			`process ${device.pid}: busy ${percent(device.busy_ns, device.span_ns)}, ` +
+			`${device.pid === null ? "shared by several processes" : `process ${device.pid}`}: ` +
+			`busy ${percent(device.busy_ns, device.span_ns)}, ` +
 			`idle ${percent(device.idle_ns, device.span_ns)} of ${duration(device.span_ns)}`)),
 		breakdown(`What ${device.name} did`, parts.filter(({value}) => value > 0), device.span_ns));
 }

@@ -171,6 +171,15 @@ static inline void mr_opencl_note_change(void)
 /* NULL if it cannot be kept. */
 struct mr_opencl_device *mr_opencl_device_find(cl_device_id handle);
 
+/* ---- identity.c ---------------------------------------------------------------------------------- */
+
+enum {
+	MR_OPENCL_IDENTITY_BYTES = 64,
+};
+
+/* Writes that many bytes at most; false: the driver does not say. The lock of making devices is held. */
+bool mr_opencl_identify(cl_device_id device, char *ret_identity);
+
 /* An operation was queued at this time of its device: perhaps a clock sample. */
 void mr_opencl_clock_note(struct mr_opencl_device *device,
 			  const struct mr_pending_operation *operation, uint64_t queued);
