@@ -49,10 +49,10 @@ export function fieldLink({store, trace}, target, text) {
 		return link(text, () => store.select(store.keyOfRow(target.table, target.row)),
 			descriptionOf(trace, target.table).noun);
 	if (target.label !== undefined)
-		return link(text, () => store.select(store.keyOfLabel(target.table, target.label)), "all of this name");
+		return link(text, () => store.select(store.keyOfLabel(target.table, target.label)), "all with this name");
 	if (target.file !== undefined)
 		return link(text, () => store.update({view: "tables",
-			options: {table: "input_output.by_file", filter: text, sort: null}}, "push"), "what was done with it");
+			options: {table: "input_output.by_file", filter: text, sort: null}}, "push"), "how the file was used");
 	return link(text, () => store.update({view: "timeline", options: {track: String(target.track)}}, "push"),
 		"show on the timeline");
 }

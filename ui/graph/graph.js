@@ -45,13 +45,13 @@ function describe(item, span) {
 	if (item.scope)
 		words.push(`scope of ${count(item.children)} operations`);
 	else if (item.children)
-		words.push(`and ${count(item.children - 1)} more that look alike`);
+		words.push(`and ${count(item.children - 1)} similar ones`);
 	else if (item.type)
 		words.push(item.type);
 	if (item.device || item.is_on_several)
 		words.push(item.device ? shortDevice(item.device) : "several devices");
 	words.push(item.count === 0 ? "not executed" :
-		`${count(item.count)} executions, ${duration(item.self_ns)} of their own`);
+		`${count(item.count)} executions, self time ${duration(item.self_ns)}`);
 	if (item.device_ns > 0)
 		words.push(`${duration(item.device_ns)} on the device`);
 	if (item.critical_ns > 0)
@@ -383,7 +383,7 @@ class GraphView {
 		}
 		this.matches = (this.picture ?? EMPTY).whereFound(this.found);
 		const {shown, hidden} = this.matches;
-		this.parts.found.textContent = !asked ? "" : this.found.length === 0 ? "nothing is called so" :
+		this.parts.found.textContent = !asked ? "" : this.found.length === 0 ? "no match" :
 			`${count(shown.length)} shown` + (hidden.length > 0 ? `, ${count(hidden.length)} in closed boxes` : "");
 		this.redraw();
 	}

@@ -68,7 +68,7 @@ export function createLegend(paint, picture) {
 	const {figure} = PAINTS[paint];
 	if (figure) {
 		const most = picture.most[figure];
-		return most === 0 ? [element("span", {class: "quiet"}, "no such time in this graph")] : [
+		return most === 0 ? [element("span", {class: "quiet"}, "none in this graph")] : [
 			element("span", {}, "0"), element("span", {class: "graph-heat", "aria-hidden": "true"}),
 			element("span", {}, duration(most))];
 	}

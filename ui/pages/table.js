@@ -127,7 +127,7 @@ async function copy(button, text) {
 		await navigator.clipboard.writeText(text);
 		button.textContent = "Copied";
 	} catch {
-		button.textContent = "The browser does not allow it";
+		button.textContent = "The browser does not allow copying";
 	}
 	window.setTimeout(() => { button.textContent = said; }, 1500);
 }

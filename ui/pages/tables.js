@@ -86,7 +86,7 @@ class Tables {
 			return;
 		}
 		if (this.tables.length === 0)
-			replaceContent(this.main, element("p", {class: "empty"}, "The trace holds nothing to stand in a table."));
+			replaceContent(this.main, element("p", {class: "empty"}, "The trace contains nothing to list in a table."));
 		else
 			this.#follow();
 	}

@@ -80,7 +80,7 @@ export function nanosecondsBetween(from, to) {
 function checkMagic(buffer, magic) {
 	const head = new Uint32Array(buffer, 0, 4);
 	if (head[0] !== magic)
-		throw new ApiError(0, "the server's answer is not what was asked for: reload the page");
+		throw new ApiError(0, "the server sent an unexpected answer: reload the page");
 	return head;
 }
 
@@ -172,13 +172,13 @@ export class Api {
 		} catch (error) {
 			if (signal?.aborted)
 				throw error;
-			throw new ApiError(0, await isThere(this.trace) ? `${name}: the connection to the server broke off`
-				: "millrace view has ended: start it again to go on");
+			throw new ApiError(0, await isThere(this.trace) ? `${name}: the connection to the server was lost`
+				: "millrace view has ended: start it again to continue");
 		}
 		if (response.ok)
 			return response;
 		const body = await response.json().catch(() => ({}));
-		throw new ApiError(response.status, body.error ?? `${name}: the server says ${response.status}`);
+		throw new ApiError(response.status, body.error ?? `${name}: the server answered with status ${response.status}`);
 	}
 
 	/**

@@ -98,7 +98,7 @@ export function createSearch({api, store}) {
 		results = answer.results;
 		replaceContent(list, ...results.map(show));
 		if (results.length === 0)
-			list.append(element("li", {class: "quiet"}, answer.problem ?? `Nothing is called “${text}”.`));
+			list.append(element("li", {class: "quiet"}, answer.problem ?? `Nothing matches “${text}”.`));
 		list.hidden = false;
 		input.setAttribute("aria-expanded", "true");
 		mark(results.length > 0 ? 0 : -1);

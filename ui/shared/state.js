@@ -246,7 +246,7 @@ export class Store {
 async function resolveSelection(api, select) {
 	const [kind, trace, first, second] = select.split(":");
 	if (Number(trace) !== api.trace)
-		throw new Error(`the trace ${trace} is not shown here`);
+		throw new Error(`trace ${trace} is not open here`);
 	const nothing = {table: null, row: null, label: null, node: null, graph: null, track: null, from: null, to: null};
 	if (kind === "row") {
 		const answer = await api.json("row", {table: first, row: second});

@@ -62,5 +62,5 @@ function change() {
 }
 
 export function createThemeButton() {
-	return element("button", {"aria-label": "Light or dark", title: "Light or dark", click: change}, "◐");
+	return element("button", {"aria-label": "Light or dark theme", title: "Light or dark theme", click: change}, "◐");
 }

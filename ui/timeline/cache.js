@@ -159,8 +159,8 @@ export class Cache {
 				parts: groupByBand(parts), bytes: parts.reduce((sum, {count}) => sum + 32 * count, 0)});
 		} catch (error) {
 			if (!request.abort.signal.aborted) {
-				this.failure = `Not all is drawn: ${error instanceof Error ? error.message : error}. ` +
-					"It is asked for again in a moment.";
+				this.failure = `The drawing is incomplete: ${error instanceof Error ? error.message : error}. ` +
+					"Retrying in a moment.";
 				this.retryAt = performance.now() + RETRY_MS;
 				window.setTimeout(this.changed, RETRY_MS + 10);
 			}
