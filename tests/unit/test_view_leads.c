@@ -50,9 +50,10 @@ static void a_gap_is_told_as_a_whole(void **state)
 	assert_string_equal(sentence_of(answer, 0),
 			    "gpu0 was idle for 800 ns; 610 ns of it because "
 			    "thread 100 was running variables.");
-	assert_string_equal(sentence_of(answer, 1),
-			    "This is one of 4 pieces of that, 190 ns long: a new one begins where "
-			    "the chain of causes changes.");
+	assert_string_equal(
+		sentence_of(answer, 1),
+		"This cause has 4 pieces in the gap; this one is 190 ns long. A new piece "
+		"begins where the chain of causes changes.");
 	assert_string_equal(sentence_of(answer, 2),
 			    "The gap ended when copy, launched by variables, began.");
 	json_decref(answer);
