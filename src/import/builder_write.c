@@ -20,7 +20,7 @@ enum {
 struct mr_metadata mr_builder_metadata(const struct mr_builder *builder)
 {
 	const struct mr_metadata_clock monotonic = {
-		.description = "the imported file's own",
+		.description = "clock of the imported file",
 		.frequency = SECOND_NS,
 		.offset_s = builder->epoch_ns / SECOND_NS,
 		.offset_ticks = (uint64_t)(builder->epoch_ns % SECOND_NS),
