@@ -41,8 +41,7 @@ static int find_durations(struct mr_view *view, const struct mr_request *request
 	if (result == 0)
 		result = mr_durations_make(view, *ret_table, label, &window, ret_durations);
 	if (result == 0 && ret_durations->list.count == 0)
-		result =
-			mr_fail(ENOENT, "there is no %s of that label", mr_sliced_name(*ret_table));
+		result = mr_fail(ENOENT, "no %s have this label", mr_sliced_name(*ret_table));
 	return result;
 }
 

@@ -48,7 +48,7 @@ static int read_wish(const struct mr_request *request, struct wish *wish)
 		return result;
 	wish->table = mr_request_text(request, "table");
 	if (!wish->table && mr_request_has(request, "first"))
-		return mr_fail(EINVAL, "first: is of a table, which is not given");
+		return mr_fail(EINVAL, "first: needs a table, which is not given");
 	return 0;
 }
 

@@ -200,7 +200,7 @@ static int find_at(struct at *at)
 			continue;
 		return table == MR_SLICED_idle ? find_in_gap(at) : 0;
 	}
-	return mr_fail(ENOENT, "nothing begins there and lasts so long");
+	return mr_fail(ENOENT, "no slice begins there with this duration");
 }
 
 int mr_answer_at(struct mr_view *view, const struct mr_request *request, struct mr_answer *answer)
