@@ -22,7 +22,7 @@ ALLOWED = {
         "TensorFlow copies when it makes a function",
     ],
     "ui/pages/memory.js": ["(OpenCL buffers)", "(TensorFlow's allocators,"],
-    "ui/pages/overview.js": ["Programs that use OpenCL are traced as they are", "TensorFlow is traced as it is"],
+    "ui/pages/overview.js": ["Programs that use OpenCL are traced", "TensorFlow is traced without changes"],
 }
 
 

@@ -164,8 +164,8 @@ static void test_tar_is_known_by_what_stands_inside(void **unused)
 	memcpy(archive + 257, "ustar\00000", 8);
 	assert_string_equal(
 		refusal_of(archive, sizeof archive),
-		"this is a tar archive, which millrace does not read: unpack it, and give "
-		"the trace in it");
+		"this is a tar archive, which millrace does not read: unpack it and give "
+		"the trace inside");
 	assert_string_equal(refusal_of(archive, 261), UNKNOWN);
 }
 
@@ -219,7 +219,7 @@ static void test_gzip(void **unused)
 	assert_string_equal(
 		refusal_of(once, count),
 		"this is a PNG image, which millrace does not read: give the trace that "
-		"it shows");
+		"it was made from");
 	count = wrap((const uint8_t *)"", 0, once);
 	assert_string_equal(refusal_of(once, count), "not a trace: the file is empty");
 	assert_string_equal(refusal_of(BYTES("\x1F\x8B\x08")),

@@ -33,8 +33,8 @@ export function fillLabel(context, answer) {
 		buttons([
 			...(node === null || node === undefined ? [] : [{text: "Graph", about: "its node in the graph",
 				run: () => store.select(store.keyOfNode(node), {view: "graph"})}]),
-			{text: "‹ Previous", about: "the last one before the visible time (,)", run: () => goToSameName(context, true)},
-			{text: "Next ›", about: "the first one after the visible time (.)", run: () => goToSameName(context, false)}]),
+			{text: "‹ Previous", about: "last before the window's end (,)", run: () => goToSameName(context, true)},
+			{text: "Next ›", about: "first after the window's start (.)", run: () => goToSameName(context, false)}]),
 		listing([
 			time("total", answer.total_ns), ...(answer.self_ns === null ? [] : [time("self", answer.self_ns)]),
 			time("shortest", answer.min_ns), time("median", answer.median_ns), time("95 % below", answer.p95_ns),

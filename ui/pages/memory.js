@@ -89,7 +89,7 @@ class Memory {
 		replaceContent(this.element, element("div", {class: "page"},
 			element("h2", {}, "Memory"),
 			isBoth && element("p", {class: "quiet"},
-				"The framework allocates from the memory that it has reserved from the runtime: do not add the two up."),
+				"The framework allocates from memory that it got from the runtime: do not add the two up."),
 			element("div", {class: "toolbar"},
 				button("+", "Zoom in", () => this.#zoom(0.5)), button("−", "Zoom out", () => this.#zoom(2)),
 				button("←", "Earlier", () => this.#pan(-STEP)), button("→", "Later", () => this.#pan(STEP)),

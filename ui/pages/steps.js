@@ -118,8 +118,8 @@ class Steps {
 	#build() {
 		if (this.all.length === 0) {
 			replaceContent(this.element, element("div", {class: "empty"}, element("h2", {}, "No steps"),
-				element("p", {}, "The program marks no steps, and its launches do not repeat clearly enough to infer them. " +
-					"A program can mark its steps through millrace.h.")));
+				element("p", {}, "The program marks no steps, and its launches do not repeat clearly " +
+					"enough to infer them. A program can mark its steps through millrace.h.")));
 			return;
 		}
 		const tracks = [...new Set(this.all.map(({track}) => track))];

@@ -178,7 +178,7 @@ export class Api {
 		if (response.ok)
 			return response;
 		const body = await response.json().catch(() => ({}));
-		throw new ApiError(response.status, body.error ?? `${name}: the server answered with status ${response.status}`);
+		throw new ApiError(response.status, body.error ?? `${name}: the server answered ${response.status}`);
 	}
 
 	/**

@@ -114,7 +114,7 @@ export function declareKeys(timeline) {
 		{view, keys: ["d"], about: "pan right", run: pan(PAN_STEP)},
 		{view, keys: ["f"], about: "zoom to the selection", run: () => timeline.showSelection()},
 		{view, keys: ["0", "Home"], about: "show the whole trace", run: () => timeline.showAll()},
-		{view, keys: ["m"], about: "select the time of the slice, or all visible time", run: () => markStretch(timeline)},
+		{view, keys: ["m"], about: "select the slice's time, or all visible time", run: () => markStretch(timeline)},
 		{view, keys: ["ArrowLeft"], about: "previous slice in the lane", run: () => goAlongLane(timeline, true)},
 		{view, keys: ["ArrowRight"], about: "next slice in the lane", run: () => goAlongLane(timeline, false)},
 		{view, keys: ["ArrowUp"], about: "slice above", run: () => goAcrossLanes(timeline, -1)},
