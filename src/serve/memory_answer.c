@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * memory: what is known of each series of live memory. live: what was live at a time.
+ * memory: each series of live memory. live: the memory that was live at a time.
  */
 #include "serve/endpoints.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * report: what `millrace report --json` prints of the trace or of a window, on one line. Only the report of the whole
- * trace, as far as it was recorded, is kept. Times are those of the trace clock. The page asks for what it shows:
+ * report: what `millrace report --json` prints for the trace or for a window, on one line. Only the report on the whole
+ * recorded time is cached. Times are those of the trace clock. The page asks only for what it shows:
  *
- *     ?rows=N                         of every table the first so many rows
+ *     ?rows=N                         the first N rows of every table
  *     ?table=idle.by_all              one table
- *     ?table=idle.by_all&first&rows   some rows of it
+ *     ?table=idle.by_all&first&rows   some of its rows
  */
 #include "serve/endpoints.h"
 

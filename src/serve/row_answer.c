@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * row: everything about one slice. at: which slice it is that is at a place.
+ * row: everything about one slice. at: the slice at a given place.
  */
 #include "serve/endpoints.h"
 

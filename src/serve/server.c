@@ -47,7 +47,7 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* In a time that does not tell how much of it is right. */
+/* In constant time, so that the duration does not reveal how much of it is right. */
 static bool is_token(const struct mr_server *server, const char *token)
 {
 	unsigned char difference = 0;
@@ -121,7 +121,7 @@ static bool has_body(struct MHD_Connection *connection)
 	       header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING);
 }
 
-/* What is said to a request that must not be looked into any further; NULL if it may be. */
+/* The message for a request that must be rejected; NULL if the request is acceptable. */
 static const char *find_refusal(const struct mr_server *server, struct MHD_Connection *connection,
 				const char *method, const struct exchange *exchange,
 				unsigned int *ret_status)
