@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Where the page begins: waits for the trace to be loaded, then builds the frame around the views.
+ * The entry point of the page: waits until the trace is loaded, then builds the frame around the views.
  *
  *     ┌ tabs ─────────────────────────────── search ─ theme ─ ? ┐
  *     │ the view that is shown                       │ details  │

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The panel beside all views: everything about what is selected, and what a selected stretch of time consists of.
- * It is not there when nothing is selected.
+ * The panel beside all views: everything about the selection, and what a selected stretch of time consists of.
+ * The panel is hidden if nothing is selected.
  */
 
 import {element, problem, replaceContent} from "../shared/dom.js";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the contents of the details panel are made of. */
+/** Building blocks of the details panel. */
 
 import {element} from "../shared/dom.js";
 import {bytes, count, duration, exactDuration} from "../shared/format.js";
 import {descriptionOf} from "../shared/tables.js";
 import {momentText} from "../timeline/ticks.js";
 
-/** Moments are told so exactly that neighbours differ. */
+/** Moments are shown so exactly that neighbours differ. */
 export const MICROSECOND = 1000;
 
 /**
@@ -95,7 +95,7 @@ export function buttons(buttons) {
 }
 
 /**
- * Something that comes later; a failure is told where it would have been.
+ * Something that comes later; a failure is shown in its place.
  * @param {string} name
  * @param {Promise<Node | null>} promise
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A slice: what it is, why it was as long as it was, what it is connected with, and all its fields. */
+/** A slice: what it is, why it took as long as it did, what it is connected with, and all its fields. */
 
 import {element} from "../shared/dom.js";
 import {goToSameName} from "../timeline/commands.js";

@@ -7,8 +7,8 @@
  *     ├ what is under the pointer, or selected ──────┤
  *     └──────────────────────────────────────────────┘
  *
- * Which graph, which scopes the user has opened and closed, the colours and the place looked at are options of the
- * state; the selected operation is the selection of all views.
+ * The graph, the scopes that the user has opened and closed, the colours and the position of the camera are options of
+ * the state; the selected operation is the selection of all views.
  */
 
 import {replaceContent} from "../shared/dom.js";
@@ -107,7 +107,7 @@ class GraphView {
 		this.store.subscribe(() => this.#follow());
 	}
 
-	/** The graph that the state, or the selection, or size speaks for. */
+	/** The graph that the state names; otherwise the one of the selection; otherwise the largest. */
 	#wantedGraph() {
 		const {graphs} = this.context.trace;
 		const wanted = Number(this.store.state.options.graph);
@@ -362,7 +362,7 @@ class GraphView {
 		this.redraw();
 	}
 
-	/** Asks the server what is called so, unless it has said it: most may be in closed scopes. */
+	/** Asks the server for matches, unless it has already answered: most may be in closed scopes. */
 	async #find() {
 		window.clearTimeout(this.findTimer);
 		const text = this.parts.finder.value.trim();

@@ -3,7 +3,7 @@
 
 const ZOOM = 1.25;
 const STEP = 80;
-/** The pointer may tremble by so many pixels in a click. */
+/** The pointer may move by this many pixels during a click. */
 const TREMBLE = 4;
 
 /**

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Memory: how much each process had in use on each device and of each allocator over time, in the same window as the
- * timeline, and which operations had allocated what was live at a moment. What a framework tells of lies inside what it
- * got from the runtime: the two are shown beside each other and never added.
+ * Memory: how much each process used on each device and from each allocator over time, in the same window as the
+ * timeline, and which operations had allocated the memory that was live at a moment. A framework allocates from memory
+ * that it got from the runtime: the two are shown separately and never added.
  */
 
 import {drawing, element, problem, replaceContent} from "../shared/dom.js";
@@ -232,7 +232,7 @@ class Memory {
 			const parts = await this.context.api.series({bands, from, to, pixels}, this.request.signal);
 			this.parts = new Map(parts.map((part) => [part.band, part]));
 		} catch {
-			return; /* a newer window is asked for, or the server has gone, which other views tell */
+			return; /* a newer window was requested, or the server has gone, which other views report */
 		}
 		for (const plot of this.plots)
 			plot.redraw();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The overview: can the trace be trusted, where did the time go, and what are the largest causes. Everything on it
- * is one click away from what proves it.
+ * The overview: whether the trace can be trusted, where the time went, and the largest causes. The evidence for each
+ * statement is one click away.
  */
 
 import {nanosecondsBetween} from "../shared/api.js";
@@ -78,7 +78,7 @@ function health({severity, sentences}) {
 }
 
 /**
- * What a trace without a level cannot tell, and how to get it.
+ * What cannot be known without a level, and how to record it.
  * @param {Report} report
  */
 function missing(report) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Steps: how long each took, and what made one of them take longer or shorter than the median one.
+ * Steps: how long each took, and why a step took longer or shorter than the median step.
  */
 
 import {element, problem, replaceContent} from "../shared/dom.js";

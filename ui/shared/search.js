@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The search field: operations, device kernels, functions, system calls, threads, files and nodes by a part of
- * their name. Choosing one selects it everywhere.
+ * their name. Choosing one selects it in all views.
  */
 
 import {element, replaceContent} from "./dom.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Light and dark: as the system says, or as the button says, which is remembered. The style sheet goes by the
- * attribute data-theme.
+ * Light and dark theme: the system's preference, or the user's choice, which the browser remembers. The style sheet
+ * uses the attribute data-theme.
  */
 
 import {element} from "./dom.js";
