@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From what a builder has collected to packets. The processes get numbers: 1 is the recorder's, to which the
- * streams of CPUs belong; 2 is the definer's, so that all others can be its children.
+ * Writes what a builder has collected into packets. The processes get numbers: 1 is the recorder, to which the streams
+ * of CPUs belong; 2 is the process that defines the ids, so that all others can be its children.
  */
 #include <string.h>
 
