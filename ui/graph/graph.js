@@ -107,7 +107,7 @@ class GraphView {
 		this.store.subscribe(() => this.#follow());
 	}
 
-	/** The graph that the state names; otherwise the one of the selection; otherwise the largest. */
+	/** The graph that the state names, otherwise the one with the most executions. */
 	#wantedGraph() {
 		const {graphs} = this.context.trace;
 		const wanted = Number(this.store.state.options.graph);
