@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory that was handed out and given back: whatever of it the events do not say again.
+ * Completes the rows of frees with what their events do not repeat: the allocation's size and place.
  */
 #ifndef MR_LOAD_MEMORY_H
 #define MR_LOAD_MEMORY_H
