@@ -6,11 +6,11 @@
  *     tid 101         └fork── task 1 ──exit  │     another program: another task
  *     tid 100 (again)                        └                          fork── task 3 ──
  *
- * All are of one host: a tid means nothing on another.
+ * All tasks belong to one host: a tid has no meaning on another.
  *
- * A task is one thread in one program: an exec ends it and begins another, because to the user streams it
- * becomes another process. A tid is used again; a task is therefore found by tid and time. Of threads that
- * are not traced only the names are known.
+ * A task is one thread in one program: an exec ends it and begins another, because in the user streams it
+ * becomes another process. Tids are reused; a task is therefore found by tid and time. For threads that are not
+ * traced only the names are known.
  *
  * Filled by survey.c: mr_tasks_note() for each event, then mr_tasks_build(). Read-only afterwards, but for
  * `track` (task_tracks.h) and `end_ns`, which kernel.c moves to the last switch.
