@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Completes the rows of frees with what their events do not repeat: the allocation's size and place.
+ * Links the rows of memory: the allocation that each free releases, the live bytes, and the node an allocation is for.
  */
 #ifndef MR_LOAD_MEMORY_H
 #define MR_LOAD_MEMORY_H
