@@ -43,7 +43,7 @@ int mr_eager_add_run(struct mr_tensorflow *tensorflow, const struct mr_event *ev
 						   .is_done = run->is_done == 1}));
 }
 
-/* What the call gave to an executor, told just before the call itself: first copies of its inputs, where it needs any,
+/* What the call gave to an executor, recorded just before the call itself: first copies of its inputs, if it needs any,
  * then the operation. Calls inside of it have taken theirs. Index, or MR_NO_ROW. */
 static uint32_t take_enqueued(struct mr_tensorflow *tensorflow, struct mr_span call)
 {
@@ -306,7 +306,7 @@ static void move_call(struct mr_tensorflow *tensorflow, uint32_t row, uint32_t e
 		executions->done_ns[row] = run->start_ns + run->duration_ns;
 }
 
-/* ---- what is told twice ------------------------------------------------------------------------------ */
+/* ---- duplicate records ------------------------------------------------------------------------------- */
 
 static int64_t end_of(const struct mr_node_executions *executions, uint32_t row)
 {
