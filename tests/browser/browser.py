@@ -177,7 +177,7 @@ class ViewerTest(unittest.TestCase):
         return page.evaluate("location.hash")
 
     def wait_until(self, page, condition):
-        """Until something has happened that the page tells us of."""
+        """Waits until something has happened that the page reports."""
         for _ in range(PATIENCE_MS // 50):
             if condition():
                 break
@@ -185,7 +185,7 @@ class ViewerTest(unittest.TestCase):
         self.assertTrue(condition())
 
     def wait_for_problems(self, page, count):
-        """Chromium tells of failed requests on its console a little later."""
+        """Chromium reports failed requests on its console a little later."""
         self.wait_until(page, lambda: len(self.problems) >= count)
 
     def watch(self, page, url):

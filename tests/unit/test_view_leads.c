@@ -17,7 +17,7 @@ static const char *sentence_of(const json_t *answer, size_t number)
 	return json_string_value(json_array_get(json_object_get(answer, "sentences"), number));
 }
 
-/* Interrupts cut what the gap waits for into pieces: told and shown is the whole. */
+/* Interrupts cut what the gap waits for into pieces: sentences and links are about the whole. */
 static void a_gap_is_told_as_a_whole(void **state)
 {
 	(void)state;
