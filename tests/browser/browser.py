@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the viewer share: a server, a real Chromium, and an eye on everything that must not
-happen — errors on the console, rejected promises, requests to anywhere but the server.
+"""Shared by the tests of the viewer: a server, a real Chromium, and checks for everything that must not
+happen: errors on the console, rejected promises, requests to anywhere but the server.
 
     class Tabs(browser.ViewerTest):
         def test_opens(self):
             page = self.open(self.pipeline())
             page.get_by_role("tab", name="Timeline").click()
 
-Playwright lives in an environment of its own (tools/browser): importing this module goes on there.
+Playwright is in a separate environment (tools/browser): importing this module restarts the test there.
 """
 
 import contextlib

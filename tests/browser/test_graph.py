@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The dataflow graph: what is drawn where the server says, scopes that open, selection both ways, keys."""
+"""The dataflow graph: items are drawn where the server placed them, scopes open, selection works both ways, keys."""
 
 import json
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The timeline and the details: what is drawn is where it was, and everything can be reached with mouse and keys."""
+"""The timeline and the details: slices are drawn at their times, and everything can be reached with mouse and keys."""
 
 import json
 import re

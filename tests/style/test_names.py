@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is general knows no framework, runtime or format by name, except where a user reads the word."""
+"""General code names no framework, runtime or format, except where a user reads the word."""
 
 import os
 import pathlib
