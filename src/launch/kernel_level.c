@@ -35,9 +35,10 @@ static int check_descriptors(void)
 		close(next);
 	if (next >= 0 && (rlim_t)next + SPARE_DESCRIPTORS <= limit.rlim_cur)
 		return 0;
-	return mr_fail(EMFILE,
-		       "it needs more file descriptors than are allowed here (`ulimit -Hn`: %ju)",
-		       (uintmax_t)limit.rlim_max);
+	return mr_fail(
+		EMFILE,
+		"it needs more file descriptors than are allowed here (`ulimit -Hn` says %ju)",
+		(uintmax_t)limit.rlim_max);
 }
 
 void mr_kernel_level_open(struct mr_kernel_level *level, const struct mr_kernel_options *options)

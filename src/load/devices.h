@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds which definitions are the same device. Each process and each framework defines its own; the host has it once.
+ * Which devices are one. Each process defines its own, and so do frameworks; a host has each once.
  *
  *     process 1   framework's XPU:0 ──same──► runtime's "Graphics 7" ◄┐
  *     process 2                               runtime's "Graphics 7"  ┴── the same, if the records prove it
  *
- * A device of a runtime is the same as another process's device if both are the CPU of their host, under the same name:
- * there is only one. Other devices may be two of a kind that the records do not distinguish; they stay different.
+ * A device of a runtime is the same as another process' if both are the CPU of their host, under the same name: there
+ * is but one. Others may be two of a kind, and records do not tell them apart; they stay different.
  *
  * A framework's device is the same as a runtime's if all GPU kernels that its operations launched ran there.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The content of the saved index: everything in a model that analyses read, and the level of detail, for the viewer,
- * because building it means reading every row. The lookups of ids as recorded (mr_definitions.scopes) are needed only
- * for loading and are not saved.
+ * What the saved index keeps of a model: all that analyses read. The lookups of ids as recorded
+ * (mr_definitions.scopes) served the loading and are not kept. And the level of detail, for the viewer: making it
+ * means to look at every row.
  */
 #include "model/index.h"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adding something new touches only the documented files: tests add it to a copy of the sources and build
-that."""
+"""Adding something new touches only the files that are documented: tests do so in a copy of the sources, which
+they build."""
 
 import filecmp
 import os

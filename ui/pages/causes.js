@@ -29,7 +29,7 @@ const MEANINGS = {
 	"stopped": "a thread was stopped",
 	"other": "a thread was blocked",
 	"unknown": "a thread was blocked; the trace does not say why",
-	"untraced": "the trace has no record of what happened",
+	"untraced": "what happened was not recorded",
 };
 
 /** @param {string} cause */
