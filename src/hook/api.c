@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The other side of include/millrace.h: the table of functions that annotated programs find.
+ * The implementation of include/millrace.h: the table of functions that annotated programs look up.
  */
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which frameworks and GPU runtimes are loaded in the process: when a trace shows nothing of them, the
- * report can say that they were there, and why it shows nothing.
+ * Records which frameworks and GPU runtimes are loaded in the process: if a trace has no events of one, the
+ * report can say that it was loaded, and why there are no events.
  */
 #include <link.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From what a builder has collected to packets. The processes get numbers: 1 is the recorder's, to which the
- * streams of CPUs belong; 2 is the definer's, so that all others can be its children.
+ * Writes what a builder has collected into packets. The processes get numbers: 1 is the recorder, to which the streams
+ * of CPUs belong; 2 is the process that defines the ids, so that all others can be its children.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ enum {
 struct mr_metadata mr_builder_metadata(const struct mr_builder *builder)
 {
 	const struct mr_metadata_clock monotonic = {
-		.description = "the imported file's own",
+		.description = "clock of the imported file",
 		.frequency = SECOND_NS,
 		.offset_s = builder->epoch_ns / SECOND_NS,
 		.offset_ticks = (uint64_t)(builder->epoch_ns % SECOND_NS),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * manifest.json: what was recorded and how it went, for people and programs. Written when the recording
- * starts (state "recording") and again, whole, when it ends. The fields are documented in doc/json.md.
+ * manifest.json: what was recorded and how it ended, for people and programs. The recorder writes it when the
+ * recording starts (state "recording") and again, as a whole, when it ends. doc/json.md documents the fields.
  */
 #ifndef MR_LAUNCH_MANIFEST_H
 #define MR_LAUNCH_MANIFEST_H
@@ -38,7 +38,7 @@ void mr_manifest_set_recorder(json_t *manifest, uint64_t cpu_ns);
 /* How the program ended, from a wait status, and how long it ran. */
 void mr_manifest_set_exit(json_t *manifest, int wait_status, uint64_t duration_ns);
 
-/* Marks a recording whose end is lost for ever, unless it is marked as ended already. */
+/* Marks a recording whose end is lost, unless it is already marked as ended. */
 void mr_manifest_set_lost(json_t *manifest, const char *reason);
 
 int mr_manifest_write(json_t *manifest, const struct mr_directory *directory);

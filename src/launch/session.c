@@ -123,8 +123,7 @@ static int prepare_directory(struct session *session)
 static int prepare(struct session *session, bool *ret_program_failed)
 {
 	if (session->options->buffer_bytes > buffer_max_bytes)
-		return mr_fail(EINVAL,
-			       "the buffer is too large: it can have %" PRIu64 " GiB at most",
+		return mr_fail(EINVAL, "the buffer is too large: the maximum is %" PRIu64 " GiB",
 			       buffer_max_bytes >> 30);
 	session->descriptors = mr_descriptors_raise_limit();
 	session->user_clock = mr_clock_samples_begin(&session->clocks);

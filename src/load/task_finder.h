@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which task the tid in an event of the kernel means, while events are read in order of time.
+ * Finds the task that a tid in a kernel event refers to, while events are read in order of time.
  *
  *     tid 100     ──── task 0 ────exec┬──── task 2 ────exit        fork── task 3 ──
  *                 ▲                   ▲                            ▲
  *                 └ each tid has a mark at the task that was born last; it only moves on
  *
- * Times never go back, so finding one is a look at the mark, where mr_task_find() would search. An ended task
- * has its tid until the next is born; whether it has ended is told by the states that are made meanwhile.
+ * Times never go back, so finding a task is one look at the mark, where mr_task_find() would search. An ended task
+ * keeps its tid until the next one is born; its states, which are made at the same time, show whether it has ended.
  */
 #ifndef MR_LOAD_TASK_FINDER_H
 #define MR_LOAD_TASK_FINDER_H

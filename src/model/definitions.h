@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a trace defines: strings, graphs, nodes, edges, devices, queues, files, clocks — of all
- * processes in one numbering.
+ * What a trace defines: strings, graphs, nodes, edges, devices, queues, files and clocks of all processes,
+ * in one numbering.
  *
- * In the trace ids are per process, and a forked process goes on with its parent's:
+ * In the trace, ids are per process, and a forked process continues its parent's numbers:
  *
  *     process 1   ids 1 ──────── 40 ...              id 7 of process 2 is below its first_definition,
  *     process 2                  41 ───── 60         so it is id 7 of process 1

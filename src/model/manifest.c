@@ -20,7 +20,7 @@ struct mr_manifest_private {
 	bool no_memory;
 };
 
-/* The first problem is the one worth telling. */
+/* The first problem is the one worth reporting. */
 static void note_problem(struct mr_manifest_private *reader, const char *what, const char *why)
 {
 	if (reader->manifest.problem)

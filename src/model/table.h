@@ -10,8 +10,8 @@
  *     └─────────┘  │ 4 │      │      │  0  │  160     │   5        │
  *                  └───┘      └─────►│  1  │   90     │ 200        │
  *
- * After mr_table_sort() rows stand by track, in a track by start; of two that start together the longer
- * comes first, so that an interval always follows what encloses it. Rows of track t are
+ * mr_table_sort() sorts rows by track, then by start; if two start together, the longer one comes first, so
+ * that an interval always follows the interval that encloses it. The rows of track t are
  * [first_of_track[t], first_of_track[t + 1]).
  *
  * Strings, nodes, devices ... are indices into the model's own tables; 0 means none.

@@ -65,7 +65,7 @@ int mr_tasks_note(struct mr_tasks *tasks, uint32_t host, struct mr_strings *stri
 		  const struct mr_event *event)
 {
 	struct mr_task_record record = {
-		/* Kernel streams tell the trace clock itself. */
+		/* Kernel streams use the trace clock itself. */
 		.ns = (int64_t)mr_min(event->ticks, (uint64_t)MR_CLOCK_MAX_NS),
 		.host = host,
 		.event = event->desc->id,
@@ -270,7 +270,7 @@ static int apply(struct builder *builder, const struct mr_task_record *record)
 	}
 }
 
-/* CPUs have streams of their own: what they tell is put in order of time first. */
+/* Each CPU has its own stream: their events are first merged in order of time. */
 static int apply_all(struct builder *builder)
 {
 	const struct mr_tasks *tasks = builder->tasks;
@@ -395,6 +395,6 @@ uint32_t mr_task_name_at(const struct mr_tasks *tasks, uint32_t host, uint32_t t
 		else
 			high = middle;
 	}
-	/* What it was called before its name was first told is that name too. */
+	/* Before its name was first recorded, it is assumed to have had the same name. */
 	return tasks->names.items[by_tid->order[low > first ? low - 1 : first]].name;
 }

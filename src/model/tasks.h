@@ -6,9 +6,9 @@
  *     tid 101         └fork── task 1 ──exit  │     another program: another task
  *     tid 100 (again)                        └                          fork── task 3 ──
  *
- * A task is one thread in one program: an exec ends it and begins another, because to the user streams it
- * becomes another process. A tid is one of its host, and is used again; a task is therefore found by host, tid and time. Of threads that
- * are not traced only the names are known.
+ * A task is one thread in one program: an exec ends it and begins another, because in the user streams it
+ * becomes another process. A tid belongs to its host and is reused; a task is therefore found by host, tid and
+ * time. For threads that are not traced only the names are known.
  *
  * Filled by survey.c: mr_tasks_note() for each event, then mr_tasks_build(). Read-only afterwards, but for
  * `track` (task_tracks.h) and `end_ns`, which kernel.c moves to the last switch.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * node: a node of the graph, what it is tied to, when it was executed and what it launched.
+ * node: a node of the graph, its neighbours, its executions and what it launched.
  */
 #include "serve/endpoints.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * row: everything about one slice. at: which slice it is that is at a place.
+ * row: everything about one slice. at: the slice at a given place.
  */
 #include "serve/endpoints.h"
 
@@ -202,7 +202,7 @@ static int find_at(struct at *at)
 			continue;
 		return table == MR_SLICED_idle ? find_in_gap(at) : 0;
 	}
-	return mr_fail(ENOENT, "nothing begins there and lasts so long");
+	return mr_fail(ENOENT, "no slice begins there with this duration");
 }
 
 int mr_answer_at(struct mr_view *view, const struct mr_request *request, struct mr_answer *answer)

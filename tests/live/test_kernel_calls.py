@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # runs beside others: the times that it compares are those of one trace
-"""System calls and their files. strace watches the same run: both must tell the same story, but for the calls that
-millrace's own library makes in the program."""
+"""System calls and their files. strace watches the same run: both must agree, except for the calls that millrace's
+own library makes in the program."""
 
 import collections
 import errno

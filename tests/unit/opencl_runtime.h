@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * An OpenCL runtime for tests of the layer: it does its work when the test says so, counts references, and
- * knows what no real runtime tells. Thread safe. For one test program: everything is static.
+ * knows what no real runtime reports. Thread safe. For one test program: everything is static.
  */
 #ifndef MR_TEST_OPENCL_RUNTIME_H
 #define MR_TEST_OPENCL_RUNTIME_H

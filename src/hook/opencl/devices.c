@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Devices and their clocks (shared/device_clock.h). Where it works, clGetDeviceAndHostTimer() reads one.
+ * Devices and their clocks (shared/device_clock.h). If clGetDeviceAndHostTimer() works, it reads the clock.
  */
 #include "hook/opencl/layer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The types and numbers of OpenCL that the layer uses, as its specification fixes them. Declared here so
- * that millrace is built without OpenCL's headers; only what the layer looks at has more than a name.
+ * The types and constants of OpenCL that the layer uses, as the specification defines them. They are declared
+ * here so that millrace builds without OpenCL's headers; only types that the layer inspects are complete.
  */
 #ifndef MR_HOOK_OPENCL_TYPES_H
 #define MR_HOOK_OPENCL_TYPES_H
