@@ -38,13 +38,14 @@ static void find_used(const struct mr_model *model, uint32_t *used)
 	}
 }
 
-/* Do they say the same of which device of the host they are? A CPU needs no identity but its name. */
+/* Do they say the same of which device of the host they are? A CPU does so by its name. */
 static bool is_alike(const struct mr_device *a, const struct mr_device *b)
 {
-	if (a->host != b->host || a->identity != b->identity)
+	if (a->host != b->host)
 		return false;
-	return a->identity || (a->kind == MR_device_kind_cpu && b->kind == MR_device_kind_cpu &&
-			       a->name == b->name);
+	if (a->kind == MR_device_kind_cpu && b->kind == MR_device_kind_cpu)
+		return a->name == b->name;
+	return a->identity && a->identity == b->identity;
 }
 
 /* A device that is whole: of parts of one a process may have several, which say the same. Devices are few. */

@@ -127,6 +127,19 @@ static void test_devices_of_two_processes(void **state)
 	assert_int_equal(same(another), another); /* there may be two */
 }
 
+/* It is one, whatever is said of it. */
+static void test_cpus_with_identities(void **state)
+{
+	(void)state;
+	uint32_t cpu = add_identified(0, "uuid 1");
+	uint32_t again = add_identified(1, "uuid 2");
+
+	model->survey->definitions.devices.items[cpu].kind = MR_device_kind_cpu;
+	model->survey->definitions.devices.items[again].kind = MR_device_kind_cpu;
+	unite();
+	assert_int_equal(same(again), cpu);
+}
+
 /* Of a CPU that a process has in parts it is not known which another has. */
 static void test_parts_of_a_cpu(void **state)
 {
@@ -210,6 +223,7 @@ int main(void)
 		TEST(test_device_that_launches_to_two),
 		TEST(test_devices_of_two_processes),
 		TEST(test_parts_of_a_cpu),
+		TEST(test_cpus_with_identities),
 		TEST(test_identities),
 		TEST(test_parts_of_a_gpu),
 		TEST(test_framework_of_another_process),
