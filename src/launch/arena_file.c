@@ -19,7 +19,8 @@
 enum {
 	USUAL_SLOTS = 1024, /* 64 MiB: as many threads may end between two looks of record */
 	FIRST_SLOTS =
-		128, /* of these, allocated before the program starts; then as many at a time */
+		512, /* of these, allocated before the program starts: a few milliseconds ... */
+	PART_SLOTS = 128, /* ... and then so many at a time: nothing is drained meanwhile */
 	MIN_SLOTS = 64,
 	RESERVED_SHARE = 8, /* one slot in so many is kept for definitions */
 };
@@ -257,7 +258,7 @@ bool mr_arena_file_complete(struct mr_arena_file *file)
 {
 	uint32_t usual = mr_min(file->slot_capacity, (uint32_t)USUAL_SLOTS);
 	return file->slot_count >= usual ||
-	       provide_slots(file, mr_min(usual, file->slot_count + FIRST_SLOTS)) < 0;
+	       provide_slots(file, mr_min(usual, file->slot_count + PART_SLOTS)) < 0;
 }
 
 void mr_arena_file_grow(struct mr_arena_file *file, uint32_t free_slots)

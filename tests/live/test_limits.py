@@ -215,6 +215,13 @@ class Memory(LiveTest):
         ends = 4 + 1  # of the threads and of the process: recorded by the library itself
         self.assertEqual(recorded + manifest(result.trace)["losses"]["events"], 3 * 800000 + ends)
 
+    def test_many_threads_at_once(self):
+        """There is room for their first events when the program starts, whatever record does then."""
+        result = self.record(program("many"), "crowd", "400", "1", options=["--levels", "runtime,dataflow"])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(manifest(result.trace)["losses"]["events"], 0)
+        self.assertEqual(count(dump(result.trace), "node_instant"), 400)
+
     def test_address_space(self):
         """The arena is mapped into the program, but must not fill it."""
         limit = 600 << 20

@@ -2,9 +2,10 @@
  *
  * A program of many short threads or processes:
  *
- *     many threads|processes COUNT EVENTS
+ *     many threads|processes|crowd COUNT EVENTS
  *
- * COUNT of them over the run, eight at a time, each of which records EVENTS instants.
+ * COUNT of them over the run, eight at a time, each of which records EVENTS instants. A crowd is threads, all of
+ * them at once: none ends before the last has recorded.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -41,6 +42,25 @@ static void run_threads(int count)
 		pthread_join(threads[i % AT_ONCE], NULL);
 }
 
+static pthread_barrier_t everybody;
+
+static void *record_and_wait(void *unused)
+{
+	record_events(NULL);
+	pthread_barrier_wait(&everybody);
+	return unused;
+}
+
+static void run_crowd(int count)
+{
+	pthread_t thread;
+	pthread_barrier_init(&everybody, NULL, (unsigned)count + 1);
+	for (int i = 0; i < count; i++)
+		if (pthread_create(&thread, NULL, record_and_wait, NULL) != 0)
+			abort();
+	pthread_barrier_wait(&everybody);
+}
+
 static void run_processes(int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -64,6 +84,9 @@ int main(int argc, char **argv)
 		return 2;
 	node = millrace_node(millrace_graph("many"), "one", "One", 0);
 	events = atoi(argv[3]);
-	(strcmp(argv[1], "threads") == 0 ? run_threads : run_processes)(atoi(argv[2]));
+	if (strcmp(argv[1], "crowd") == 0)
+		run_crowd(atoi(argv[2]));
+	else
+		(strcmp(argv[1], "threads") == 0 ? run_threads : run_processes)(atoi(argv[2]));
 	return 0;
 }
