@@ -151,6 +151,7 @@ struct millrace_api {
 	void (*wait_begin)(struct millrace_call *call, uint32_t function, uint32_t queue,
 			   uint64_t correlation);
 	void (*wait_end)(const struct millrace_call *call);
+	void (*device_identity)(uint32_t device, const char *identity);
 };
 
 enum {
@@ -279,6 +280,20 @@ static inline void millrace_control_edge(uint32_t source, uint32_t target)
 static inline uint32_t millrace_device(const char *name, enum millrace_device_kind kind)
 {
 	return MILLRACE_TRACER_ ? MILLRACE_TRACER_->device(name, kind) : 0;
+}
+
+/**
+ * millrace_device_identity() - says which device of the host it is
+ * @device: the device
+ * @identity: the same in every process that uses it, and of no other device of the host: "pci 0000:3b:00.0"
+ *
+ * Processes that share a device each describe it. By its identity they are seen to mean the same one.
+ */
+static inline void millrace_device_identity(uint32_t device, const char *identity)
+{
+	if (MILLRACE_TRACER_ &&
+	    MILLRACE_TRACER_->bytes > offsetof(struct millrace_api, device_identity))
+		MILLRACE_TRACER_->device_identity(device, identity);
 }
 
 /**

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every Python test shares: how it ends, and how it measures again. tools/run-tests reads what is printed here.
+"""Shared by all Python tests: how they end, and how they repeat measurements. tools/run-tests reads this output.
 
     harness.main()                          runs the tests of a file
     harness.skip("there is no chromium")    ends a test program that cannot run here

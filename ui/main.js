@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Where the page begins: waits for the trace to be loaded, then builds the frame around the views.
+ * The entry point of the page: waits until the trace is loaded, then builds the frame around the views.
  *
  *     ┌ tabs ─────────────────────────────── search ─ theme ─ ? ┐
  *     │ the view that is shown                       │ details  │
@@ -77,7 +77,7 @@ async function waitForTrace(api) {
  * @param {number} trace that was asked for
  */
 function showFailure(error, trace) {
-	const message = error instanceof ApiError && error.status === 404 ? `There is no trace ${trace} here.`
+	const message = error instanceof ApiError && error.status === 404 ? `Trace ${trace} is not open here.`
 		: error instanceof Error ? error.message : String(error);
 	replaceContent(document.body, element("main", {class: "loading", role: "alert"},
 		element("h1", {}, "millrace"), element("p", {}, message)));
@@ -176,7 +176,7 @@ function build(context) {
 	keys.add(
 		{keys: ["?"], about: "this page", run: showHelp},
 		{keys: ["/", "Ctrl+f"], about: "search", run: () => search.focus()},
-		{keys: ["Escape"], about: "select nothing",
+		{keys: ["Escape"], about: "clear the selection",
 			run: () => (store.state.select || store.state.options.stretch) &&
 				store.select("", {options: {stretch: null}})},
 		...VIEWS.map((view, i) => ({keys: [String(i + 1)], about: titleOf(view),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The HTML report, `millrace report --html FILE`: the overview and all findings, on a page of its own that needs no
- * server. The findings stand in the page as JSON.
+ * The HTML report, `millrace report --html FILE`: the overview and all findings on a single page that needs no server.
+ * The page contains the findings as JSON.
  */
 
 import {findingSection} from "./pages/findings.js";

@@ -161,7 +161,7 @@ static void name_copies(const struct mr_model *model, const void *groups, uint32
 	(void)groups;
 	cells[0].text = mr_enum_value_name("operation_kind", group % KINDS);
 	cells[1].text = mr_device_name(model, group / KINDS);
-	cells[2].number = mr_device_pid(model, group / KINDS);
+	cells[2].number = mr_device_pid_value(model, group / KINDS);
 }
 
 /* Bandwidth is that of the copies one by one: bytes divided by the sum of their times. */
@@ -262,7 +262,7 @@ static uint32_t launching_group(const struct mr_model *model, uint32_t row,
 		return LAUNCH_UNKNOWN;
 	if (execution == MR_NO_ROW)
 		return OUTSIDE_NODES;
-	return OTHER_GROUPS + group_of[whole->node_executions.node[execution]];
+	return OTHER_GROUPS + group_of[model->device_operations.node[row]];
 }
 
 static int add_nodes(const struct mr_model *model, struct mr_findings *findings,
@@ -339,7 +339,7 @@ static void fill_delay(const struct mr_model *model, const struct mr_statistic *
 
 	(cells++)->text = delay_names[statistic->group % DELAYS];
 	(cells++)->text = mr_device_name(model, device);
-	(cells++)->number = mr_device_pid(model, device);
+	(cells++)->number = mr_device_pid_value(model, device);
 	(cells++)->number = statistic->count;
 	(cells++)->number = statistic->total_ns / statistic->count;
 	(cells++)->number = statistic->p50_ns;

@@ -24,6 +24,55 @@ bool mr_operation_is_work(uint8_t kind)
 	return kind != MR_operation_kind_marker && kind != MR_operation_kind_barrier;
 }
 
+/* ---- devices that processes share ----------------------------------------------------------------- */
+
+static bool has_queue(const struct mr_definitions *definitions, uint32_t device)
+{
+	for (size_t queue = 1; queue < definitions->queues.count; queue++)
+		if (definitions->queues.items[queue].device == device)
+			return true;
+	return false;
+}
+
+/* The next device after `other` that is the same one of another process, which uses it; 0: there is none. */
+static uint32_t next_other(const struct mr_model *model, uint32_t device, uint32_t other)
+{
+	const struct mr_definitions *definitions = &model->survey->definitions;
+	const struct mr_device *devices = definitions->devices.items;
+
+	while (++other < definitions->devices.count)
+		if (devices[other].same == device &&
+		    devices[other].process != devices[device].process &&
+		    has_queue(definitions, other))
+			return other;
+	return 0;
+}
+
+bool mr_device_is_shared(const struct mr_model *model, uint32_t device)
+{
+	return next_other(model, device, device) != 0;
+}
+
+const char *mr_device_pids(const struct mr_model *model, struct mr_region *region, uint32_t device)
+{
+	const char *text = mr_region_print(region, "%u", mr_device_pid(model, device));
+	uint32_t other = device;
+
+	while (text && (other = next_other(model, device, other)))
+		text = mr_region_print(region, "%s, %u", text, mr_device_pid(model, other));
+	return text;
+}
+
+uint64_t mr_device_bound_ns(const struct mr_model *model, uint32_t device)
+{
+	uint64_t bound_ns = model->device_clocks[device].bound_ns;
+	uint32_t other = device;
+
+	while ((other = next_other(model, device, other)))
+		bound_ns = mr_max(bound_ns, model->device_clocks[other].bound_ns);
+	return bound_ns;
+}
+
 /* ---- the union of intervals that come in order of their starts ----------------------------------- */
 
 struct cover {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How a device spent its time. An instant counts once, however many queues were at work in it:
+ * How a device spent its time. An instant counts once, however many queues, of whatever processes, were at work in it:
  *
  *     queue 0    ├── kernel ──┤          ├─ kernel ─┤
  *     queue 1  ├ copy ┤                                 ├ copy ┤
@@ -72,13 +72,42 @@ static inline uint32_t mr_device_pid(const struct mr_model *model, uint32_t devi
 	return model->survey->processes.items[process].pid;
 }
 
-static inline uint32_t mr_operation_device(const struct mr_model *model, uint32_t row)
+/* The device of an operation as its process knows it, which has the clock of its times. */
+static inline uint32_t mr_operation_own_device(const struct mr_model *model, uint32_t row)
 {
 	uint32_t track = model->device_operations.track[row];
 	uint32_t queue = model->survey->tracks.items[track].queue;
 
 	return model->survey->definitions.queues.items[queue].device;
 }
+
+/* The device of the host that did it, the same for all processes that use it. */
+static inline uint32_t mr_operation_device(const struct mr_model *model, uint32_t row)
+{
+	return mr_device_canonical(model, mr_operation_own_device(model, row));
+}
+
+/* Of the process that has it. */
+static inline uint32_t mr_operation_pid(const struct mr_model *model, uint32_t row)
+{
+	return mr_device_pid(model, mr_operation_own_device(model, row));
+}
+
+/* Does another process have queues of the device, too? */
+bool mr_device_is_shared(const struct mr_model *model, uint32_t device);
+
+/* The processes that have queues of it: "7", or "7, 8"; NULL without memory. */
+const char *mr_device_pids(const struct mr_model *model, struct mr_region *region, uint32_t device);
+
+/* As a finding has it: MR_NO_VALUE if there are several. */
+static inline int64_t mr_device_pid_value(const struct mr_model *model, uint32_t device)
+{
+	return mr_device_is_shared(model, device) ? MR_NO_VALUE
+						  : (int64_t)mr_device_pid(model, device);
+}
+
+/* How exact the times of its operations are: as the worst of the clocks that processes have of it. */
+uint64_t mr_device_bound_ns(const struct mr_model *model, uint32_t device);
 
 /* A bound of times of a device as a finding has it: MR_NO_VALUE where it is not known. */
 static inline int64_t mr_bound_value(const struct mr_model *model, uint64_t bound_ns)

@@ -63,6 +63,7 @@ struct device {
 
 struct study {
 	const struct mr_model *model;
+	const struct mr_model *all; /* the same with all processes, as they share devices */
 	struct mr_findings *findings;
 	struct mr_finding *finding;
 	uint32_t *queues; /* by device */
@@ -98,7 +99,9 @@ static int list_queues(struct study *study)
 	for (uint32_t queue = 1; queue < count; queue++)
 		if (is_used(study->model, queue))
 			items[study->queue_count++] = (struct mr_sort_item){
-				definitions->queues.items[queue].device, queue};
+				mr_device_canonical(study->model,
+						    definitions->queues.items[queue].device),
+				queue};
 	mr_sort(items, items + count, study->queue_count);
 	for (uint32_t i = 0; i < study->queue_count; i++) {
 		study->queues[i] = items[i].index;
@@ -119,16 +122,27 @@ static int compare(const void *left, const void *right)
 	return (a->device > b->device) - (a->device < b->device);
 }
 
+/* Also on the queues of processes that are not looked at: then it is not idle. */
+static int take_time(const struct study *study, uint32_t *queues, struct device *device)
+{
+	const struct mr_definitions *definitions = &study->model->survey->definitions;
+	uint32_t count = 0;
+
+	for (uint32_t queue = 1; queue < definitions->queues.count; queue++)
+		if (mr_device_canonical(study->model, definitions->queues.items[queue].device) ==
+		    device->device)
+			queues[count++] = queue;
+	return mr_device_time_make(study->all, queues, count, &device->time);
+}
+
 static int take_times(struct study *study)
 {
-	int result = list_queues(study);
+	mr_auto(free) uint32_t *queues =
+		calloc(study->model->survey->definitions.queues.count + 1, sizeof *queues);
+	int result = queues ? list_queues(study) : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < study->device_count; i++) {
-		struct device *device = &study->devices[i];
-
-		result = mr_device_time_make(study->model, study->queues + device->first_queue,
-					     device->queue_count, &device->time);
-	}
+	for (uint32_t i = 0; result == 0 && i < study->device_count; i++)
+		result = take_time(study, queues, &study->devices[i]);
 	if (result == 0)
 		qsort(study->devices, study->device_count, sizeof *study->devices, compare);
 	return result;
@@ -177,13 +191,13 @@ static void fill_device(const struct mr_model *model, const struct device *devic
 {
 	const struct mr_device *defined = &model->survey->definitions.devices.items[device->device];
 	const struct mr_device_time *time = &device->time;
-	uint64_t bound_ns = model->device_clocks[device->device].bound_ns;
+	uint64_t bound_ns = mr_device_bound_ns(model, device->device);
 	int64_t span_ns = mr_device_span_ns(time), exposed_ns = mr_device_exposed_ns(time);
 
 	assert(time->busy_ns <= span_ns && exposed_ns <= time->transfer_ns);
 	(cells++)->text = mr_device_name(model, device->device);
 	(cells++)->number = device->device;
-	(cells++)->number = mr_device_pid(model, device->device);
+	(cells++)->number = mr_device_pid_value(model, device->device);
 	(cells++)->text = mr_enum_value_name("device_kind", defined->kind);
 	(cells++)->number = device->queue_count;
 	(cells++)->number = time->operation_count;
@@ -233,7 +247,7 @@ static int add_states(const struct study *study)
 			union mr_value *cells = mr_finding_value(table, STATES * i + state, 0);
 
 			cells[0].text = mr_device_name(study->model, device->device);
-			cells[1].number = mr_device_pid(study->model, device->device);
+			cells[1].number = mr_device_pid_value(study->model, device->device);
 			cells[2].text = names[state];
 			cells[3].number = times_ns[state];
 		}
@@ -256,7 +270,7 @@ static int fill_queue(const struct study *study, const struct device *device, ui
 		return result;
 	(cells++)->text = defined->name ? mr_model_text(study->model, defined->name) : "(no name)";
 	(cells++)->text = mr_device_name(study->model, device->device);
-	(cells++)->number = mr_device_pid(study->model, device->device);
+	(cells++)->number = mr_device_pid(study->model, defined->device);
 	(cells++)->text = mr_enum_value_name("queue_order", defined->order);
 	(cells++)->number = time.operation_count;
 	(cells++)->number = time.busy_ns;
@@ -289,7 +303,7 @@ static int add_queues(const struct study *study)
 
 static int prove_idle(const struct study *study, const struct device *device)
 {
-	const struct mr_model *model = study->model;
+	const struct mr_model *model = study->all;
 	uint32_t row = device->time.longest_idle_row;
 
 	if (row == MR_NO_ROW)
@@ -306,7 +320,7 @@ static int prove_idle(const struct study *study, const struct device *device)
 				(struct mr_evidence){
 					.what = what,
 					.track = model->device_operations.track[row],
-					.pid = mr_device_pid(model, device->device),
+					.pid = mr_operation_pid(model, row),
 					.start_ns = device->time.longest_idle_start_ns,
 					.duration_ns = device->time.longest_idle_ns,
 				});
@@ -331,12 +345,22 @@ static int tell(const struct study *study)
 
 int mr_analyse_devices(const struct mr_model *model, struct mr_findings *findings)
 {
-	struct study study = {.model = model, .findings = findings};
+	struct study study = {.model = model, .all = model, .findings = findings};
+	const struct mr_part window = {model->part.window, NULL};
+	mr_auto(model) struct mr_model *of_all = NULL;
+	int result = 0;
 
 	if (mr_model_whole(model)->device_operations.table.count == 0)
 		return 0;
+	if (model->part.processes) {
+		result = mr_model_cut(model->whole, &window, &of_all);
+		study.all = of_all;
+	}
 	study.finding = mr_finding_begin(findings, "devices");
-	int result = study.finding ? take_times(&study) : -ENOMEM;
+	if (!study.finding)
+		result = -ENOMEM;
+	if (result == 0)
+		result = take_times(&study);
 	if (result == 0)
 		result = tell(&study);
 	free(study.queues);

@@ -39,13 +39,9 @@ static void add_device_time(const struct mr_model *model, struct mr_node_figures
 {
 	const struct mr_device_operations *operations = &model->device_operations;
 
-	for (uint32_t row = 0; row < operations->table.count; row++) {
-		uint32_t execution = operations->execution[row];
-
-		if (execution != MR_NO_ROW)
-			nodes[model->node_executions.node[execution]].device_ns +=
-				operations->duration_ns[row];
-	}
+	for (uint32_t row = 0; row < operations->table.count; row++)
+		if (operations->node[row])
+			nodes[operations->node[row]].device_ns += operations->duration_ns[row];
 }
 
 static void add_critical_time(const struct mr_model *model, const struct mr_critical_path *path,

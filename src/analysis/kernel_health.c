@@ -118,15 +118,17 @@ static int tell_reduced(const struct health *health)
 		mr_finding_value(table, i, 2)->number =
 			mr_clock_to_ns(clock, reduced->since_ns) - survey->first_ns;
 	}
-	char since[MR_FORMAT_BYTES], more[64] = "";
+	char since[MR_FORMAT_BYTES], limit[32] = "too many", more[64] = "";
 	mr_format_ns(since, mr_finding_value(table, 0, 2)->number, false);
+	if (kernel->reduced_above)
+		snprintf(limit, sizeof limit, "more than %" PRIu64, kernel->reduced_above);
 	if (others)
 		snprintf(more, sizeof more, ", and so did %" PRIu64 " other process%s", others,
 			 others == 1 ? "" : "es");
 	return say(health, MR_SEVERITY_NOTE,
-		   "Process %u '%s' made more than 50000 system calls a second%s: from %s on only "
-		   "those that block were recorded. --syscalls=all records every one.",
-		   kernel->reduced[0].pid, mr_finding_value(table, 0, 1)->text, more, since);
+		   "Process %u '%s' made %s system calls a second%s: from %s on only those that "
+		   "block were recorded. --syscalls=all records every one.",
+		   kernel->reduced[0].pid, mr_finding_value(table, 0, 1)->text, limit, more, since);
 }
 
 static int tell_doubts(const struct health *health)

@@ -71,10 +71,11 @@ static int divide(struct preemption *preemption, uint32_t row)
 	     run++) {
 		int64_t from_ns = mr_max(at_ns, runs->start_ns[run]);
 		int64_t to_ns = mr_min(end_ns, runs->start_ns[run] + runs->duration_ns[run]);
-		struct occupant_key key = {
-			.tid = runs->tid[run],
-			.name = mr_task_name_at(&model->survey->tasks, runs->tid[run], from_ns),
-			.is_ours = runs->thread[run] != MR_NO_TRACK};
+		struct occupant_key key = {.tid = runs->tid[run],
+					   .name = mr_task_name_at(&model->survey->tasks,
+								   mr_track_host(model, track),
+								   runs->tid[run], from_ns),
+					   .is_ours = runs->thread[run] != MR_NO_TRACK};
 
 		if (give(preemption, key, to_ns - from_ns, row) < 0)
 			return -ENOMEM;

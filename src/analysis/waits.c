@@ -139,8 +139,9 @@ static struct waker_key waker_of(const struct mr_model *model, uint32_t row)
 				.context = wakeups->context[wakeup]};
 	if (key.context == MR_wake_context_task) {
 		key.tid = wakeups->waker_tid[wakeup];
-		key.name =
-			mr_task_name_at(&model->survey->tasks, key.tid, wakeups->start_ns[wakeup]);
+		key.name = mr_task_name_at(&model->survey->tasks,
+					   mr_track_host(model, wakeups->track[wakeup]), key.tid,
+					   wakeups->start_ns[wakeup]);
 	}
 	return key;
 }

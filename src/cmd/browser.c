@@ -49,5 +49,5 @@ int mr_browser_open(const char *url)
 	int error = posix_spawnp(&pid, program, &files, &attributes, arguments, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&files);
-	return error ? mr_fail_errno(error, "run %s", program) : 0;
+	return error ? mr_fail_errno(error, "cannot run %s", program) : 0;
 }

@@ -23,7 +23,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* ---- small questions about the machine ------------------------------------------------------- */
+/* ---- small facts about the machine ---------------------------------------------------------- */
 
 static bool file_first_line(const char *path, char *line, size_t capacity)
 {
@@ -48,7 +48,7 @@ static uint64_t free_bytes(const char *folder)
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* The dynamic linker complains on stderr when it cannot preload, and goes on. */
+/* If the dynamic linker cannot preload the library, it says so on stderr and continues. */
 static void probe_library(struct mr_capability *capability)
 {
 	char complaint[256];
@@ -78,8 +78,8 @@ static void probe_arena(struct mr_capability *capability)
 		return;
 	}
 	mr_found(capability, MR_CAPABILITY_DEGRADED,
-		 "/dev/shm has not the %" PRIu64 " MiB to hold the arena (free: %" PRIu64
-		 "); it goes to the trace folder, where events cost more",
+		 "/dev/shm does not have the %" PRIu64 " MiB that the arena needs (free: %" PRIu64
+		 "); the arena goes to the trace folder, where recording an event costs more",
 		 wanted_mib, mib);
 	mr_remedy(capability,
 		  "mount -o remount,size=%" PRIu64
@@ -93,18 +93,17 @@ static void probe_clock(struct mr_capability *capability)
 	file_first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
 			sizeof source);
 	if (mr_clock_choose() == MR_trace_clock_tsc)
-		mr_found(capability, MR_CAPABILITY_OK, "processor's counter; kernel uses %s",
-			 source);
+		mr_found(capability, MR_CAPABILITY_OK,
+			 "the processor's counter; the kernel uses %s", source);
 	else
 		mr_found(capability, MR_CAPABILITY_DEGRADED,
-			 "CLOCK_MONOTONIC, as the processor's counter cannot be trusted: events "
-			 "cost "
-			 "more; kernel uses %s",
+			 "CLOCK_MONOTONIC, because the processor's counter is not reliable: "
+			 "recording an "
+			 "event costs more; the kernel uses %s",
 			 source);
 }
 
-/* Tries what `record` does first. Asking access() is not enough: root may write to what cannot be.
- */
+/* Tries what `record` does first. access() is not enough: for root it permits writing where a write then fails. */
 static void probe_output(struct mr_capability *capability)
 {
 	char folder[PATH_MAX] = ".", trial[] = ".millrace-doctor-XXXXXX";
@@ -133,7 +132,7 @@ static bool has_kernel_privileges(void)
 	       (has_capability(CAP_BPF) && has_capability(CAP_PERFMON));
 }
 
-/* Only for this program file, and for whoever may execute it. */
+/* The capabilities belong to this program file: whoever may execute it has them. */
 static void remedy_privileges(struct mr_capability *capability)
 {
 	char program[192] = "";
@@ -151,9 +150,8 @@ static void tell_programs_off(struct mr_capability *capability,
 			 "scheduling, system calls, files, disks, faults, interrupts, network, "
 			 "signals");
 	else
-		mr_found(capability, MR_CAPABILITY_DEGRADED,
-			 "%zu part%s cannot be recorded: %s: %.150s", status->off_count,
-			 status->off_count == 1 ? "" : "s", status->off[0].what,
+		mr_found(capability, MR_CAPABILITY_DEGRADED, "cannot record %zu part%s: %s: %.150s",
+			 status->off_count, status->off_count == 1 ? "" : "s", status->off[0].what,
 			 status->off[0].why);
 }
 
@@ -170,7 +168,7 @@ static void probe_kernel(struct mr_capability *capability)
 			tell_programs_off(capability, &status);
 		else
 			mr_found(capability, MR_CAPABILITY_DEGRADED,
-				 "only when threads run, not why they wait: %s",
+				 "records only when threads run, not why they wait: %s",
 				 status.why_not_bpf);
 		mr_kernel_close(kernel);
 	}
@@ -213,7 +211,7 @@ static void probe_perf_events(struct mr_capability *capability)
 		atoi(value) <= 2 || has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN);
 	mr_found(capability, allowed ? MR_CAPABILITY_OK : MR_CAPABILITY_MISSING,
 		 "kernel.perf_event_paranoid is %s%s", value,
-		 allowed ? "" : "; what is recorded without privilege needs 2 or less");
+		 allowed ? "" : "; recording without privileges needs 2 or less");
 	if (!allowed)
 		mr_remedy(capability, "sudo sysctl kernel.perf_event_paranoid=2");
 }
@@ -222,7 +220,7 @@ static void probe_lockdown(struct mr_capability *capability)
 {
 	char modes[64];
 	if (!file_first_line("/sys/kernel/security/lockdown", modes, sizeof modes))
-		mr_found(capability, MR_CAPABILITY_OK, "the kernel does not report a lockdown");
+		mr_found(capability, MR_CAPABILITY_OK, "the kernel reports no lockdown");
 	else if (strstr(modes, "[confidentiality]"))
 		mr_found(capability, MR_CAPABILITY_MISSING,
 			 "lockdown is %s: no program may read kernel memory", modes);
@@ -244,7 +242,7 @@ static void probe_babeltrace(struct mr_capability *capability)
 		return;
 	}
 	mr_found(capability, MR_CAPABILITY_MISSING,
-		 "not installed; optional, another reader of traces");
+		 "not installed; optional: another program that reads the traces");
 	mr_remedy(capability, "sudo apt-get install babeltrace2");
 }
 

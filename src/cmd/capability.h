@@ -26,7 +26,7 @@ const char *mr_capability_state_name(enum mr_capability_state state);
 
 typedef void mr_capability_visitor(const struct mr_capability *capability, void *data);
 
-/* Probes one after the other, by level; may start short-lived programs. */
+/* Runs the probes one after the other, by level. Some start short-lived programs. */
 void mr_capability_visit(mr_capability_visitor *visit, void *data);
 
 #endif

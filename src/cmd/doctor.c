@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * millrace doctor: what can be traced on this machine; for what cannot, why, and what to type.
+ * millrace doctor: says what can be traced on this machine and, for the rest, why not and which command fixes it.
  */
 #include <string.h>
 
@@ -19,8 +19,8 @@ static const struct mr_option options[] = {
 };
 
 static const struct mr_example examples[] = {
-	{"millrace doctor", "see what can be traced here"},
-	{"millrace doctor --json", "the same for programs"},
+	{"millrace doctor", "show what can be traced here"},
+	{"millrace doctor --json", "the same as JSON"},
 	{0},
 };
 
@@ -87,20 +87,19 @@ static int run(int count, char **operands)
 	} else {
 		printf("\n%s\n", printing.recording_works
 					 ? "Recording works."
-					 : "Recording does not work: see the first list.");
+					 : "Recording does not work: see the list 'core'.");
 	}
 	return printing.recording_works ? 0 : MR_EXIT_FAILURE;
 }
 
 const struct mr_command mr_command_doctor = {
 	.name = "doctor",
-	.summary = "say what can be traced on this machine, and what to do where not",
-	.description = "Looks at what recording needs, at the frameworks and runtimes installed, "
-		       "and at what "
-		       "the kernel allows. Each line says ok, degraded or missing, what was found, "
-		       "and the "
-		       "command that fixes it where there is one.\n\n"
-		       "Exit status 0 when recording works, 1 when it does not.",
+	.summary = "show what can be traced on this machine, and how to fix what cannot",
+	.description =
+		"Checks what recording needs, which frameworks and runtimes are installed, and "
+		"what the kernel allows. Each line says ok, degraded or missing, what was "
+		"found, and the command that fixes it if there is one.\n\n"
+		"The exit status is 0 if recording works and 1 if it does not.",
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -96,7 +96,8 @@ static uint32_t kernel_name(const struct mr_survey *survey, const struct mr_even
 	if (length < 3 || strcmp(field->desc->name + length - 3, "tid") != 0 ||
 	    strcmp(field->desc->name, "inner_tid") == 0)
 		return 0;
-	return mr_task_name_at(&survey->tasks, (uint32_t)field->bits, (int64_t)event->ticks);
+	return mr_task_name_at(&survey->tasks, MR_OWN_HOST, (uint32_t)field->bits,
+			       (int64_t)event->ticks);
 }
 
 /* The text that an id stands for; NULL if the field is not an id, or the id is not defined. */

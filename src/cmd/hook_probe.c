@@ -18,7 +18,7 @@ bool mr_hook_is_probed(const struct mr_hook *hook)
 	return hook->probe.package || hook->probe.library;
 }
 
-/* Of one that is recognised only. `where` is empty if it is not installed. */
+/* Millrace recognises it but has no hooks for it. `where` is empty if it is not installed. */
 static void say_not_traced(const struct mr_hook *hook, const char *where,
 			   struct mr_capability *capability)
 {
@@ -47,8 +47,8 @@ struct package {
 	char folder[PLACE_BYTES];
 };
 
-/* Asks Python where all packages of the table would come from, without importing them: lines "NAME VERSION FOLDER".
- * Once for all, as Python is slow to start. */
+/* Asks Python where it would import each package of the table from, without importing it: lines "NAME VERSION FOLDER".
+ * Asks only once, because Python is slow to start. */
 static const char *python_packages(void)
 {
 	static const char script[] =
@@ -97,7 +97,7 @@ static bool find_package(const char *name, struct package *ret_package)
 	return false;
 }
 
-/* "2.15" and "2.15.3" are the same here. False if it is no version. */
+/* Major and minor only: "2.15" and "2.15.3" are equal. False if the text is not a version. */
 static bool read_version(const char *text, unsigned int *ret_number)
 {
 	unsigned int major, minor;
@@ -133,17 +133,18 @@ static void probe_package(const struct mr_hook *hook, struct mr_capability *capa
 	} else if (is_tested(probe, package.version)) {
 		mr_found(capability, MR_CAPABILITY_OK, "%s", where);
 	} else {
-		mr_found(capability, MR_CAPABILITY_DEGRADED,
-			 "%s is not tested: millrace traces %s to %s, and of others what is the "
-			 "same",
-			 where, probe->first_tested, probe->last_tested);
+		mr_found(
+			capability, MR_CAPABILITY_DEGRADED,
+			"%s is not tested: millrace is tested with %s to %s, and traces what other "
+			"versions have in common with these",
+			where, probe->first_tested, probe->last_tested);
 		mr_remedy(capability, "%s", probe->remedy);
 	}
 }
 
 /* ---- shared libraries --------------------------------------------------------------------------------- */
 
-/* What the dynamic linker would find, by its cache. */
+/* The library that the dynamic linker would find, according to its cache. */
 static bool find_library(const char *name, char *path, size_t capacity)
 {
 	char line[512], file[64];
@@ -167,7 +168,7 @@ static bool contains(const char *library, const char *text)
 	       memmem(mapping.bytes, mapping.size, text, strlen(text) + 1);
 }
 
-/* Names of the files by which drivers make themselves known to loaders. */
+/* Names of the files through which drivers register with a loader. */
 static void list_drivers(const char *folder, const char *wanted, char *names, size_t capacity)
 {
 	DIR *files = opendir(folder);
@@ -183,7 +184,7 @@ static void list_drivers(const char *folder, const char *wanted, char *names, si
 		closedir(files);
 }
 
-/* The library is there and can be traced. */
+/* The library is installed and can be traced. */
 static void probe_drivers(const struct mr_hook_probe *probe, const char *path,
 			  struct mr_capability *capability)
 {

@@ -44,11 +44,11 @@ int mr_new_file_open(struct mr_new_file *file, const char *path)
 		stream = fopen(path, "we");
 	} else {
 		if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-			return mr_fail_errno(ENOMEM, "write %s", path);
+			return mr_fail_errno(ENOMEM, "cannot write %s", path);
 		stream = open_temporary(temporary);
 	}
 	if (!stream)
-		return mr_fail_errno(errno, "write %s", path);
+		return mr_fail_errno(errno, "cannot write %s", path);
 	*file = (struct mr_new_file){stream, path, mr_take(temporary)};
 	return 0;
 }
@@ -73,5 +73,5 @@ int mr_new_file_close(struct mr_new_file *file, int result)
 		unlink(temporary);
 	if (result < 0)
 		return result;
-	return error ? mr_fail_errno(error, "write %s", file->path) : 0;
+	return error ? mr_fail_errno(error, "cannot write %s", file->path) : 0;
 }

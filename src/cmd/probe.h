@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the probes of `millrace doctor` share: how they say what they found, and small questions about the machine.
+ * Shared by the probes of `millrace doctor`: functions that report a result, and helpers that query the machine.
  */
 #ifndef MR_CMD_PROBE_H
 #define MR_CMD_PROBE_H

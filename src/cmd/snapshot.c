@@ -50,11 +50,15 @@ static int run(int count, char **operands)
 	if (given.output && !*given.output)
 		return mr_command_misused(&mr_command_snapshot, "--output: the name is empty");
 	if (given.output && lstat(given.output, &status) == 0)
-		return mr_fail(EEXIST, "%s exists already", given.output);
+		return mr_fail(EEXIST, "%s already exists", given.output);
 	int result = mr_snapshot_request(operands[0], &path);
-	if (result == 0 && given.output)
+	if (result < 0)
+		return result;
+	if (given.output)
 		result = mr_snapshot_move(path, given.output);
-	return result < 0 ? result : print(given.output ? given.output : path);
+	if (result < 0)
+		return mr_fail_more(result, "the snapshot stays in %s", path);
+	return print(given.output ? given.output : path);
 }
 
 const struct mr_command mr_command_snapshot = {

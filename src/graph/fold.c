@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Nodes that only their names tell apart: the same type, in the same box, linked with the same items in the same way —
- * forty arguments that all go to one scope. They become one item.
+ * Folds similar nodes into one item: nodes that differ only in their names, with the same type, in the same box, linked
+ * with the same items in the same way, such as forty arguments that all lead to one scope.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum {
 	FOLD_MIN = 4, /* fewer are left as they are */
 };
 
-/* What tells a node apart: box, type, and then (other item, kind, direction) of each link. */
+/* What distinguishes nodes: box, type, and then (other item, kind, direction) of each link. */
 struct fold {
 	const struct mr_model *model;
 	struct mr_graph_picture *picture;

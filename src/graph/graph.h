@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A graph as it is shown: some scopes are open, and what is in the others is one item.
+ * A graph as it is shown: some scopes are open; every closed scope is one item.
  *
  *     scopes, nodes, edges ──► items (open scopes are boxes around others) and links between them ──► layout.h
  *
- * Which scopes are open: first those where most time is spent, as long as there are not too many items; then those that
- * are asked for. What is around all is always open.
+ * Which scopes are open: first those with the most time, as long as there are not too many items; then those that the
+ * user opened. The outermost scope is always open.
  */
 #ifndef MR_GRAPH_GRAPH_H
 #define MR_GRAPH_GRAPH_H

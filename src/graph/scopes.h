@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The scopes of a graph: what the names of its nodes have in common up to a '/'.
+ * The scopes of a graph: common prefixes of node names, up to a '/'.
  *
  *     model/dense/MatMul            1 model ─┬─ 2 model/dense ─┬─ MatMul
  *     model/dense/BiasAdd                    │                 └─ BiasAdd
- *     model/loss/sum/Cast                    └─ loss/sum/Cast        loss and sum would hold one thing: they are
- *     step                          step                             no scopes, but part of its title
+ *     model/loss/sum/Cast                    └─ loss/sum/Cast        loss and sum would contain one thing: they
+ *     step                          step                             are not scopes but part of its title
  *
- * Scopes are numbered from 1 in the order in which they are met; 0 is what is around all. A scope stands behind the one
- * that it is in.
+ * Scopes are numbered from 1 in order of appearance; 0 is the outermost scope. A scope comes after the scope that
+ * contains it.
  */
 #ifndef MR_GRAPH_SCOPES_H
 #define MR_GRAPH_SCOPES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The other side of include/millrace.h: the table of functions that annotated programs find.
+ * The implementation of include/millrace.h: the table of functions that annotated programs look up.
  */
 #include <stdatomic.h>
 
@@ -56,6 +56,11 @@ static uint32_t api_device(const char *name, enum millrace_device_kind kind)
 {
 	return mr_define_device(mr_define_string(name), mr_arena->user_clock,
 				(enum mr_device_kind)kind);
+}
+
+static void api_device_identity(uint32_t device, const char *identity)
+{
+	mr_define_device_identity(device, identity);
 }
 
 static uint32_t api_queue(uint32_t device, const char *name)
@@ -204,6 +209,7 @@ static struct millrace_api api = {
 	.launch_end = api_launch_end,
 	.wait_begin = api_wait_begin,
 	.wait_end = api_wait_end,
+	.device_identity = api_device_identity,
 };
 
 /* The table, or NULL if the process is not traced. Its name carries the version of the table. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The environment of a program to be executed: the one its parent meant it to have, with the library put
- * into the variables of all hooks (hooks.def: LD_PRELOAD, OPENCL_LAYERS ...), and the arena's path into
- * MILLRACE_ARENA — or all of them taken out of it. Libraries of others stay in either case, in their order.
+ * The environment of a program to be executed: the one that its parent gave it, with the library added to the
+ * variables of all hooks (hooks.def: LD_PRELOAD, OPENCL_LAYERS ...) and the arena's path in MILLRACE_ARENA, or
+ * with all of these removed. In both cases the libraries of others stay, in their order.
  *
- * The new environment stands in one piece of memory, which the caller provides and the strings of the
- * old one must outlive. No allocation, no lock: usable in vfork children and signal handlers.
+ * The new environment is in one piece of memory that the caller provides; the strings of the old environment
+ * must outlive it. No allocation, no lock: usable in vfork children and signal handlers.
  *
  *     memory ─► [ ● │ ● │ ... │ ● │ ● │ NULL ] "LD_PRELOAD=..." ... "MILLRACE_ARENA=..."
  *                 └───┴── old strings   └───┴──────┴──────────────────┘

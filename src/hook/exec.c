@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stands in front of the functions that execute programs, so that the library comes along into every
- * program it can live in, whatever the caller does to the environment, and stays out of all others.
+ * Wraps the functions that execute programs, so that the library is loaded into every program that can load
+ * it, whatever the caller does to the environment, and stays out of all others.
  *
  *     execl execle execv ─► execve ─┐                                   ┌─► the next execve ...
  *     execlp execvp ─► execvpe ─────┤                                   │   (libc's, or another
  *     execveat, fexecve ────────────┼─► inspect target, ─► environment ─┤    preloaded library's)
  *     posix_spawn, posix_spawnp ────┘   note it                         └─► result unchanged
  *
- * Each has to be wrapped: inside libc they call one another directly. system() and popen() need
- * nothing: they start /bin/sh, into which the library goes by the inherited environment.
+ * Each has to be wrapped, because inside libc they call one another directly. system() and popen() need no
+ * wrapper: they start /bin/sh, which loads the library through the inherited environment.
  *
- * All of it may run in a signal handler, on a small stack, in the child of a vfork (whose memory is its
- * parent's) or of a fork in a program with threads: nothing of the C library that allocates or locks, little
- * stack, errno as the real function leaves it.
+ * All of this may run in a signal handler, on a small stack, in the child of a vfork (whose memory is its
+ * parent's) or of a fork in a program with threads: it uses no function of the C library that allocates or
+ * locks, uses little stack, and leaves errno as the real function set it.
  */
 #include <dlfcn.h>
 #include <errno.h>

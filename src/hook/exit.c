@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stands in front of the functions that end a process without running its exit handlers: _exit(), _Exit().
- * They may be called anywhere: in the child of a vfork, or in a signal handler.
+ * Wraps the functions that end a process without running its exit handlers: _exit(), _Exit(). They may be
+ * called anywhere: in the child of a vfork, or in a signal handler.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of libmillrace.so that run inside the traced program share, and what a hook can do there.
+ * Shared by the parts of libmillrace.so that run inside the traced program; and the functions of a hook.
  *
  *     program begins ─► start ─┬─► _exit() ──────────────────────► leave(true)
  *                              ├─► exec ──► note_missing ────────► leave(false)
  *                              └─► exit() ─► end ─► note_missing
  *
- * No function is called when a level is switched: nothing runs in the process that could notice. A hook asks
- * mr_level_is_on() whenever it is called itself.
+ * No function is called when a level is switched, because no code of millrace runs in the process at that moment. A
+ * hook checks mr_level_is_on() whenever it is called.
  */
 #ifndef MR_HOOK_HOOK_H
 #define MR_HOOK_HOOK_H
@@ -37,14 +37,15 @@ void mr_hooks_note_missing(void);
  * libraries run before ours, so everything they may call calls this first. (init.c) */
 void mr_hook_start(void);
 
-/* Looks up the functions that the exec and spawn wrappers stand in front of, while it is still safe to
+/* Looks up the functions that the exec and spawn wrappers replace, while it is still safe to
  * do so: the wrappers themselves may run in signal handlers. (exec.c) */
 void mr_exec_prepare(void);
 
 /* Likewise for _exit(). (exit.c) */
 void mr_exit_prepare(void);
 
-/* Looks which variables of hooks are taken by others, before the program changes its environment. (seen.c) */
+/* In a process that is attached: looks which variables of hooks are taken by others, before the program changes its
+ * environment. (seen.c) */
 void mr_seen_prepare(void);
 
 /* Writes runtime_seen for each framework and GPU runtime found in the process, once for each, and what of them is

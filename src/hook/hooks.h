@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is known of each framework and GPU runtime (hooks.def), as facts: they are part of libmillrace.so and of
- * the command. What can only be done inside a traced program is in hook.h.
+ * The facts about each framework and GPU runtime (hooks.def). They are part of libmillrace.so and of the command.
+ * Functions that can run only inside a traced program are in hook.h.
  *
  *     hooks.def ─┬─► mr_hooks, here        ◄── environment, seen; launcher, doctor
  *                └─► functions, hook.h     ◄── init, exit, exec, seen

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Beginning and end of libmillrace.so in a process. It is loaded by LD_PRELOAD and finds the arena through
- * MILLRACE_ARENA; without it, or when anything fails, every part of the library does nothing.
+ * Start and end of libmillrace.so in a process. LD_PRELOAD loads it, and it finds the arena through
+ * MILLRACE_ARENA. Without an arena, or if anything fails, no part of the library does anything.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -22,7 +22,8 @@ void mr_hook_start(void)
 	const char *arena_path = secure_getenv("MILLRACE_ARENA");
 	if (arena_path)
 		mr_process_attach(arena_path);
-	mr_seen_prepare();
+	if (mr_arena)
+		mr_seen_prepare();
 	mr_hooks_start();
 	errno = saved_errno;
 }

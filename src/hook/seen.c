@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which frameworks and GPU runtimes are loaded in the process: when a trace shows nothing of them, the
- * report can say that they were there, and why it shows nothing.
+ * Records which frameworks and GPU runtimes are loaded in the process: if a trace has no events of one, the
+ * report can say that it was loaded, and why there are no events.
  */
 #include <link.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ void mr_seen_prepare(void)
 			const struct mr_hook_variable *variable = &mr_hooks[i].variables[j];
 			bool is_path = variable->name && !variable->separators;
 			const char *value = is_path ? getenv(variable->name) : NULL;
-			is_taken[i][j] = value && strcmp(value, mr_library_path) != 0;
+			is_taken[i][j] = value && *value && strcmp(value, mr_library_path) != 0;
 		}
 }
 

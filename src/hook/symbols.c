@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lookup of the dynamic linker itself, by the library's own hash table (DT_GNU_HASH):
+ * The same lookup as the dynamic linker's, in the library's own hash table (DT_GNU_HASH):
  *
  *     hash of the name ──► bucket ──► chain of (hash, symbol) that ends with an odd hash
  *
- * It is made once for each function, so its bloom filter, which spares some time, is passed over. A library without
- * such a table is, too.
+ * There is one lookup per function, so the bloom filter, which saves little time, is not used. Libraries without such a
+ * table are skipped.
  */
 #include "hook/symbols.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds functions of libraries that are loaded, without dlopen() or dlsym(): those run constructors out of
- * order when a constructor calls us, and know nothing of libraries that were opened privately, as Python
- * opens its own.
+ * Finds functions of loaded libraries without dlopen() or dlsym(): those run constructors out of order if a
+ * constructor is the caller, and do not find libraries that were opened privately, as Python opens its own.
  */
 #ifndef MR_HOOK_SYMBOLS_H
 #define MR_HOOK_SYMBOLS_H

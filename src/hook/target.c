@@ -48,7 +48,7 @@ struct inspection {
 
 _Static_assert(sizeof(struct inspection) <= sizeof(struct mr_target_scratch), "fits");
 
-/* Names in a program's dynamic string table that tell that a sanitizer has taken over its memory or
+/* Names in a program's dynamic string table which show that a sanitizer has taken over its memory or
  * its threads. (libubsan is missing on purpose: it takes over nothing and minds no company.) */
 static const char *const sanitizer_marks[] = {
 	"\0__asan_init", "\0__hwasan_init", "\0__tsan_init",

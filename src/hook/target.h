@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looks at a program before it is executed: may libmillrace.so be loaded into it?
+ * Inspects a program before it is executed: can libmillrace.so be loaded into it?
  *
  *     program ─┬─ "#!" script ──► its interpreter, and so on
  *              ├─ ELF: class and machine ─ interpreter (which libc) ─ names it links (sanitizers)

@@ -52,7 +52,7 @@ static inline int store(struct mr_builder *builder, enum mr_event_id event, cons
 	size_t bytes = 1 + fixed + (desc->has_text ? length + 1 : 0);
 
 	if (offset > MR_BUILD_OFFSET_MAX)
-		return mr_fail(EFBIG, "more events than can be imported");
+		return mr_fail(EFBIG, "too many events to import");
 	if (mr_vec_reserve(&builder->payloads, offset + bytes) < 0)
 		return mr_fail_errno(ENOMEM, "import");
 	uint8_t *to = &builder->payloads.items[offset];
@@ -139,7 +139,7 @@ static int find_stream(struct mr_builder *builder, enum mr_stream_class stream_c
 		return -ENOMEM;
 	*ret_is_new = *ret_stream == builder->streams.count;
 	if (*ret_stream > MR_BUILD_STREAM_MAX)
-		return mr_fail(EFBIG, "more threads than can be imported");
+		return mr_fail(EFBIG, "too many threads to import");
 	return *ret_is_new ? mr_vec_push(&builder->streams, added) : 0;
 }
 

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Makes a trace of events that come in any order, as if millrace had recorded them: packets in memory, of the
- * events of events.def. From there on everything — survey, model, dump — is the same, so an importer can say
- * whatever a recording can say.
+ * Builds a trace from events that arrive in any order, as if millrace had recorded them: packets in memory with the
+ * events of events.def. Everything after that (survey, model, dump) is the same, so an importer can express whatever a
+ * recording can.
  *
  *     records   thread 2 at 70 │ CPU 0 at 12 │ thread 1 at 10 │ thread 2 at 30 ...     as they come
  *                    └─────────────── sorted by stream and time ─────────┐
  *     packets   definitions │ thread 1: 10 ... │ thread 2: 30, 70 ... ◄──┤
  *               definitions │ CPU 0: 12 ...    ◄─────────────────────────┘
  *
- * Streams    A thread of a process takes the events of the levels core, dataflow and runtime, a CPU those of the
- *            kernel level. mr_builder_thread() and mr_builder_cpu() give the number that mr_builder_add() wants.
+ * Streams    The stream of a thread takes the events of the levels core, dataflow and runtime, that of a CPU the events
+ *            of the kernel level. mr_builder_thread() and mr_builder_cpu() return the number for mr_builder_add().
  * Clocks     Times of CPUs are nanoseconds of the trace clock. Those of threads are, too, unless the importer sets
  *            `thread_ticks_per_second`: then they are ticks of the clock MR_trace_clock_tsc. Devices may have
- *            clocks of their own (mr_builder_clock). Each clock other than the trace clock is tied to it by
- *            samples, whose width bounds the error.
- * Names      Ids that events refer to (strings, nodes, devices, queues, files, clocks) are the builder's, the same
- *            for all processes: one process defines them, and is to the others what a parent is to a forked
- *            child. What is found or added may be described further until mr_builder_finish(), by writing to the
- *            members that are said to be the importer's.
+ *            their own clocks (mr_builder_clock). Samples tie each clock to the trace clock; their width bounds the
+ *            error.
+ * Names      The builder assigns the ids that events refer to (strings, nodes, devices, queues, files, clocks), the same
+ *            for all processes: one process defines them, and the others inherit them like forked children. Until
+ *            mr_builder_finish() the importer may write to the members that are marked as the importer's.
  *
- * The builder owns what it collects. One thread at a time.
+ * The builder owns what it collects. Only one thread at a time may use it.
  */
 #ifndef MR_IMPORT_BUILDER_H
 #define MR_IMPORT_BUILDER_H
@@ -56,9 +55,10 @@ struct mr_build_stream {
 /* All but the key is the importer's. */
 struct mr_build_device {
 	uint64_t key;
-	uint32_t name;  /* string */
-	uint32_t clock; /* of its operations' times; the trace clock unless changed */
-	uint8_t kind;   /* enum mr_device_kind; other unless changed */
+	uint32_t name;     /* string */
+	uint32_t identity; /* string: the same in every trace of its host; 0: not known */
+	uint32_t clock;    /* of its operations' times; the trace clock unless changed */
+	uint8_t kind;      /* enum mr_device_kind; other unless changed */
 };
 
 struct mr_build_queue {
@@ -149,7 +149,7 @@ int mr_builder_system_call(struct mr_builder *builder, uint32_t number, uint32_t
 
 /* ---- events ------------------------------------------------------------------------------------------ */
 
-/* Adds an event at a time >= 0 of its stream's clock. `start` is when began what it describes. A text is cut at
+/* Adds an event at a time >= 0 of its stream's clock. `start` is when the thing it describes began. A text is cut at
  * its first zero byte. */
 int mr_builder_add(struct mr_builder *builder, uint32_t stream, int64_t start, int64_t time,
 		   enum mr_event_id event, const void *payload);
@@ -162,7 +162,7 @@ int mr_builder_add_text(struct mr_builder *builder, uint32_t stream, int64_t tim
 /* Texts belong to the builder. */
 struct mr_metadata mr_builder_metadata(const struct mr_builder *builder);
 
-/* Makes the packets. Intervals that are open still end, unfinished, at the last time of all threads. Nothing may
+/* Makes the packets. Intervals that are still open end, unfinished, at the last time of all threads. Nothing may
  * be added afterwards. */
 int mr_builder_finish(struct mr_builder *builder, const uint8_t *trace_uuid,
 		      struct mr_mapping *ret_packets);

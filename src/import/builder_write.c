@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From what a builder has collected to packets. The processes get numbers: 1 is the recorder's, to which the
- * streams of CPUs belong; 2 is the definer's, so that all others can be its children.
+ * Writes what a builder has collected into packets. The processes get numbers: 1 is the recorder, to which the streams
+ * of CPUs belong; 2 is the process that defines the ids, so that all others can be its children.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ enum {
 struct mr_metadata mr_builder_metadata(const struct mr_builder *builder)
 {
 	const struct mr_metadata_clock monotonic = {
-		.description = "the imported file's own",
+		.description = "clock of the imported file",
 		.frequency = SECOND_NS,
 		.offset_s = builder->epoch_ns / SECOND_NS,
 		.offset_ticks = (uint64_t)(builder->epoch_ns % SECOND_NS),
@@ -201,6 +201,14 @@ static int define_nodes(const struct definitions *to)
 	return result;
 }
 
+static int define_identity(const struct definitions *to, uint32_t device, uint32_t identity)
+{
+	const struct mr_event_def_device_identity said = {.device = device};
+
+	return define(to, MR_EVENT_def_device_identity, &said,
+		      mr_strings_text(&to->builder->strings, identity));
+}
+
 static int define_devices(const struct definitions *to)
 {
 	const struct mr_builder *builder = to->builder;
@@ -214,6 +222,8 @@ static int define_devices(const struct definitions *to)
 							   .kind = built->kind};
 
 		result = define(to, MR_EVENT_def_device, &device, NULL);
+		if (result == 0 && built->identity)
+			result = define_identity(to, i + 1, built->identity);
 	}
 	for (uint32_t i = 0; result == 0 && i < builder->queues.count; i++) {
 		const struct mr_build_queue *built = &builder->queues.items[i];

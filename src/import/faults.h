@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What of a file could not be imported. A file may be wrong a million times in the same way: each way is
- * listed once, with the place of the first and the sum of all.
+ * The parts of a file that could not be imported. A file may be wrong a million times in the same way: each kind of
+ * fault is listed once, with the place of the first and the sum of all.
  */
 #ifndef MR_IMPORT_FAULTS_H
 #define MR_IMPORT_FAULTS_H

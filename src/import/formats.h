@@ -6,8 +6,7 @@
  *     (uncompressed)      │                                   └──► faults    what of it cannot be imported
  *                         └ none takes it: unread.h knows what it is, and what to do with it
  *
- * A format is chosen by what a file holds and never by its name. Files that were compressed with gzip look as
- * if they were not.
+ * A format is chosen by the content of a file, never by its name. Files compressed with gzip are decompressed first.
  */
 #ifndef MR_IMPORT_FORMATS_H
 #define MR_IMPORT_FORMATS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Packets written into memory, one stream after the other, as a stream file would hold them
+ * Packets written into memory, one stream after the other, in the layout of a stream file
  * (schema/packet.h).
  *
  *     mr_image_begin(&image, class, &context, first);        a stream, of one thread, CPU or of definitions

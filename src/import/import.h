@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Other tools' traces, as if millrace had recorded them; files may be compressed with gzip.
+ * Reads traces of other tools as if millrace had recorded them; files may be compressed with gzip.
  *
  *     source ──► formats ──────────► a format's folder ──► builder, image ──► struct mr_trace
  *     bytes      whose they are      what they mean        packets in memory
  *
- * What cannot be imported is listed as damage of the trace, kind by kind, with its place in the (uncompressed)
- * file.
+ * The trace lists what cannot be imported as damage, by kind, with its offset in the (uncompressed) file.
  */
 #ifndef MR_IMPORT_IMPORT_H
 #define MR_IMPORT_IMPORT_H

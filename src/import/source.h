@@ -5,9 +5,9 @@
  *     file ... read and done with ...│ at ─────── window ─────── end │ ... not read yet ...
  *                                    └ `offset` bytes into the text
  *
- * What is done with is given back at once, so that a large file needs little memory. The window grows
- * only when one value does not fit, and not beyond MR_SOURCE_WINDOW_MAX. MR_SOURCE_PADDING zeros follow its
- * end, so that a reader may look at many bytes at once.
+ * Bytes that were processed are released at once, so that a large file needs little memory. The window grows only if
+ * a value does not fit, and not beyond MR_SOURCE_WINDOW_MAX. MR_SOURCE_PADDING zeros follow its end, so that a reader
+ * may look at many bytes at once.
  */
 #ifndef MR_IMPORT_SOURCE_H
 #define MR_IMPORT_SOURCE_H

@@ -23,27 +23,27 @@ static const struct magic magics[] = {
 	  "record the program with 'millrace record', or give " PROFILER_JSON},
 	 MAGIC("SQLite format 3\0")},
 	{{"a perf.data file",
-	  "record the program with 'millrace record', which records scheduling, too"},
+	  "record the program with 'millrace record', which also records scheduling"},
 	 MAGIC("PERFILE2")},
-	{{"a trace.dat file of trace-cmd",
-	  "record the program with 'millrace record', which records scheduling, too"},
+	{{"a trace-cmd trace.dat file",
+	  "record the program with 'millrace record', which also records scheduling"},
 	 MAGIC("\x17\x08\x44tracing")},
-	{{"a report of Nsight Compute",
+	{{"an Nsight Compute report",
 	  "record the program with 'millrace record', or give " PROFILER_JSON},
 	 MAGIC("NVR\0")},
-	{{"a stream of a CTF trace", "give the folder of the whole trace, if millrace recorded it"},
+	{{"a stream of a CTF trace", "if millrace recorded it, give the folder of the whole trace"},
 	 MAGIC("\xC1\x1F\xFC\xC1")},
 	{{"the metadata of a CTF trace",
-	  "give the folder of the whole trace, if millrace recorded it"},
+	  "if millrace recorded it, give the folder of the whole trace"},
 	 MAGIC("/* CTF 1.8 */")},
 	{{"the metadata of a CTF trace",
-	  "give the folder of the whole trace, if millrace recorded it"},
+	  "if millrace recorded it, give the folder of the whole trace"},
 	 MAGIC("\x57\x1D\xD1\x75")},
 
-	/* What holds a trace, perhaps. */
+	/* Containers that may hold a trace. */
 	{{"gzip data inside gzip data", "decompress it once with gunzip"}, MAGIC("\x1F\x8B")},
-	{{"a zip archive", "unpack it, and give the trace in it"}, MAGIC("PK\x03\x04")},
-	{{"a tar archive", "unpack it, and give the trace in it"}, MAGIC_AT(257, "ustar")},
+	{{"a zip archive", "unpack it and give the trace inside"}, MAGIC("PK\x03\x04")},
+	{{"a tar archive", "unpack it and give the trace inside"}, MAGIC_AT(257, "ustar")},
 	{{"Zstandard-compressed data", "decompress it with unzstd"}, MAGIC("\x28\xB5\x2F\xFD")},
 	{{"xz-compressed data", "decompress it with unxz"},
 	 MAGIC("\xFD"
@@ -51,14 +51,14 @@ static const struct magic magics[] = {
 	{{"bzip2-compressed data", "decompress it with bunzip2"}, MAGIC("BZh")},
 	{{"LZ4-compressed data", "decompress it with unlz4"}, MAGIC("\x04\x22\x4D\x18")},
 
-	/* Neither. */
+	/* Not traces at all. */
 	{{"a program or library", "record it with 'millrace record -- PROGRAM'"},
 	 MAGIC("\x7F"
 	       "ELF")},
-	{{"a PNG image", "give the trace that it shows"}, MAGIC("\x89PNG\r\n\x1A\n")},
-	{{"a web page", "give the trace that it shows"}, MAGIC("<!DOCTYPE html")},
-	{{"a web page", "give the trace that it shows"}, MAGIC("<!doctype html")},
-	{{"a web page", "give the trace that it shows"}, MAGIC("<html")},
+	{{"a PNG image", "give the trace that it was made from"}, MAGIC("\x89PNG\r\n\x1A\n")},
+	{{"a web page", "give the trace that it was made from"}, MAGIC("<!DOCTYPE html")},
+	{{"a web page", "give the trace that it was made from"}, MAGIC("<!doctype html")},
+	{{"a web page", "give the trace that it was made from"}, MAGIC("<html")},
 };
 
 static bool has_magic(const struct mr_head *head, const struct magic *magic)
@@ -69,7 +69,7 @@ static bool has_magic(const struct mr_head *head, const struct magic *magic)
 
 /* ---- by structure --------------------------------------------------------------------------------- */
 
-/* Pickles begin with their protocol, from 2 on; from 4 on a frame follows. */
+/* Since protocol 2 a pickle begins with its protocol; since protocol 4 a frame follows. */
 static bool is_pickle(const struct mr_head *head)
 {
 	return head->count >= 3 && head->bytes[0] == 0x80 && head->bytes[1] >= 2 &&
@@ -82,7 +82,7 @@ struct fields {
 	const uint8_t *end;
 };
 
-/* False at the end, and for what is no number. */
+/* False at the end and if the bytes are not a varint. */
 static bool read_varint(struct fields *fields, uint64_t *ret_value)
 {
 	uint64_t value = 0;
@@ -106,7 +106,7 @@ enum {
 
 #define TAG(number, type) ((uint64_t)(number) << 3 | (type))
 
-/* Both kinds of protobuf traces are lists of messages, each a field 1. Goes into the first one. */
+/* Both kinds of protobuf traces are lists of messages in field 1. Enters the first message. */
 static bool enter_first_message(const struct mr_head *head, struct fields *ret_fields)
 {
 	struct fields fields = {head->bytes, head->bytes + head->count};
@@ -121,7 +121,7 @@ static bool enter_first_message(const struct mr_head *head, struct fields *ret_f
 	return true;
 }
 
-/* XSpace: planes, each of an id, unless it is 0, and a name like "/host:CPU" or "/device:GPU:0". */
+/* XSpace: planes, each with an id (absent if 0) and a name like "/host:CPU" or "/device:GPU:0". */
 static bool is_xplane(const struct mr_head *head)
 {
 	struct fields fields;
@@ -135,7 +135,7 @@ static bool is_xplane(const struct mr_head *head)
 	       fields.at < fields.end && *fields.at == '/';
 }
 
-/* Perfetto: packets, each with a sequence and a time, or what describes the trace. */
+/* Perfetto: packets, each with a sequence and a time, or with a description of the trace. */
 static bool is_perfetto(const struct mr_head *head)
 {
 	static const uint64_t firsts[] = {
@@ -164,11 +164,10 @@ static const struct {
 	bool (*is)(const struct mr_head *head);
 } structures[] = {
 	{{"an XPlane protobuf trace (TensorFlow, JAX)",
-	  "give the *.trace.json.gz beside it, or that xprof makes of it"},
+	  "give the *.trace.json.gz beside it, or convert it with xprof"},
 	 is_xplane},
 	{{"a Perfetto protobuf trace", "convert it with 'traceconv json'"}, is_perfetto},
-	{{"a Python pickle (perhaps a memory snapshot of PyTorch)", "give " PROFILER_JSON},
-	 is_pickle},
+	{{"a Python pickle (perhaps a PyTorch memory snapshot)", "give " PROFILER_JSON}, is_pickle},
 };
 
 const struct mr_unread *mr_unread_find(const struct mr_head *head)

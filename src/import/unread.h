@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files that are known by how they begin, and that no format reads: whoever gives one to millrace hears what it
- * is, and what to give instead.
+ * Files that millrace recognises by their first bytes but cannot read: the error says what the file is and what to
+ * give instead.
  */
 #ifndef MR_IMPORT_UNREAD_H
 #define MR_IMPORT_UNREAD_H

@@ -248,6 +248,8 @@ int BPF_PROG(on_uring_submit, struct io_kiocb *request)
 	return 0;
 }
 
+/* In older kernels the third argument is a number. It is read as what it is declared to be, without a helper, so that
+ * the verifier refuses the program there. */
 SEC("tp_btf/io_uring_complete")
 int BPF_PROG(on_uring_complete, void *ring, void *request, struct io_uring_cqe *completion)
 {
@@ -255,9 +257,9 @@ int BPF_PROG(on_uring_complete, void *ring, void *request, struct io_uring_cqe *
 	if (!recorded_current() ||
 	    !begin_record_of(record, MR_RECORD_URING_COMPLETE, current_tid()))
 		return 0;
-	record->user_data = BPF_CORE_READ(completion, user_data);
+	record->user_data = completion->user_data;
 	record->request = (u64)request;
-	record->result = BPF_CORE_READ(completion, res);
+	record->result = completion->res;
 	end_record(record);
 	return 0;
 }

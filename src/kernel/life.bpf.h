@@ -75,6 +75,7 @@ int BPF_PROG(on_exec, struct task_struct *kernel_task, int old_tid, struct linux
 	if (!task)
 		return 0;
 	mark(kernel_task->pid);
+	task->is_launcher = false;
 	task->is_reduced = task->is_process_reduced =
 		false; /* another program: it may be quieter */
 	task->window_ns = 0;
@@ -111,7 +112,7 @@ static __always_inline void put_unfinished(struct task_struct *kernel_task, stru
 	u64 entry_ns = task->entry_ns;
 	struct mr_record_syscall_wide *record;
 	task->entry_ns = 0;
-	if (entry_ns == 0 || !shared.is_recording ||
+	if (entry_ns == 0 || !shared.is_recording || task->is_launcher ||
 	    !begin_record_of(record, MR_RECORD_UNFINISHED, kernel_task->pid))
 		return;
 	record->head.number = task->number;
@@ -179,8 +180,10 @@ int on_each_task(struct bpf_iter__task *ctx)
 	struct task *task = bpf_task_storage_get(&tasks, kernel_task, NULL, 0);
 	if (!task)
 		return 0;
-	if (!task->is_announced)
+	if (!task->is_announced) {
+		task->is_launcher = true;
 		announce(kernel_task, task, BPF_CORE_READ(kernel_task, real_parent, pid));
+	}
 	if (shared.is_finishing)
 		put_unfinished(kernel_task, task, MR_unfinished_reason_recording_ended);
 	return 0;

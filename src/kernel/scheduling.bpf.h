@@ -10,6 +10,7 @@
 #define MR_KERNEL_SCHEDULING_BPF_H
 
 #include "kernel/files.bpf.h"
+#include "record/own_mark.h"
 
 enum {
 	STATE_MASK = 0xff,
@@ -137,7 +138,8 @@ static __always_inline bool are_blocked_calls_wanted(const struct task *task)
 static __always_inline void put_blocked_call(struct task_struct *kernel_task, struct task *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(kernel_task);
-	if (!regs || mr_regs_is_other_abi(regs) || kernel_task->flags & FLAG_IO_WORKER)
+	if (!regs || mr_regs_is_other_abi(regs) || kernel_task->flags & FLAG_IO_WORKER ||
+	    mr_regs_sixth_argument(regs) == MR_OWN_MARK)
 		return;
 	long number = mr_regs_number(regs);
 	if (number < 0 || number >= MR_BPF_SYSCALLS)

@@ -11,7 +11,6 @@
 #define MR_KERNEL_SYSCALLS_BPF_H
 
 #include "kernel/life.bpf.h"
-#include "record/own_mark.h"
 
 enum {
 	INTERRUPTED = -4,
@@ -143,7 +142,8 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 	if (!task || task->entry_ns == 0)
 		return 0;
 	u8 kind = settings.syscall_kinds[task->number & (MR_BPF_SYSCALLS - 1)];
-	if (unlikely(!shared.is_recording)) {
+	/* The launcher becomes the program within its last call, which is the program's first. */
+	if (unlikely(!shared.is_recording || task->is_launcher)) {
 		task->entry_ns = 0;
 		return 0;
 	}

@@ -66,11 +66,12 @@ struct task {
 	u32 last_file;    /* number of last_key */
 	u8 operation;
 	u8 is_announced;
-	u8 is_reduced;            /* of its system calls only those that block are recorded */
-	u8 calls;                 /* not yet counted in process_calls */
-	u8 is_process_reduced;    /* in a process's first thread, as the next two */
-	u32 process_calls;        /* by all its threads in the window */
-	u64 window_ns;            /* when the window began */
+	u8 is_launcher;        /* has not executed the program yet: its system calls are record's */
+	u8 is_reduced;         /* of its system calls only those that block are recorded */
+	u8 calls;              /* not yet counted in process_calls */
+	u8 is_process_reduced; /* in a process's first thread, as the next two */
+	u32 process_calls;     /* by all its threads in the window */
+	u64 window_ns;         /* when the window began */
 	struct file_key last_key; /* most calls use the same file as the previous call */
 };
 

@@ -136,8 +136,8 @@ static bool is_left_link(const char *path)
 	const char *name = strrchr(path, '/');
 	struct stat status;
 	ssize_t length = readlink(path, target, sizeof target - 1);
-	return length > 0 && name && strncmp(name, "/millrace-arena-", 16) == 0 &&
-	       strncmp(target, "/proc/", mr_min(6, length)) == 0 && lstat(path, &status) == 0 &&
+	return length > 6 && name && strncmp(name, "/millrace-arena-", 16) == 0 &&
+	       memcmp(target, "/proc/", 6) == 0 && lstat(path, &status) == 0 &&
 	       status.st_uid == geteuid();
 }
 
@@ -253,11 +253,11 @@ int mr_arena_file_lock(const struct mr_arena_file *file)
 	return 0;
 }
 
-void mr_arena_file_complete(struct mr_arena_file *file)
+bool mr_arena_file_complete(struct mr_arena_file *file)
 {
 	uint32_t usual = mr_min(file->slot_capacity, (uint32_t)USUAL_SLOTS);
-	if (file->slot_count < usual)
-		provide_slots(file, mr_min(usual, file->slot_count + FIRST_SLOTS));
+	return file->slot_count >= usual ||
+	       provide_slots(file, mr_min(usual, file->slot_count + FIRST_SLOTS)) < 0;
 }
 
 void mr_arena_file_grow(struct mr_arena_file *file, uint32_t free_slots)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The file behind the arena. It lies in /dev/shm where that has room, since pages there are never
- * written back to a disk (write-back makes the next store into a page fault); else in the trace
- * directory. It grows as it is needed: its full size is mapped from the start, and memory is allocated
- * step by step, before the slots in it may be claimed.
+ * The file behind the arena. It is in /dev/shm if there is room, because pages there are never written
+ * back to a disk (write-back makes the next store into a page fault); otherwise it is in the trace
+ * directory. It grows on demand: its full size is mapped from the start, and memory is allocated step
+ * by step, before the slots in it may be claimed.
  *
- * A cleaner of /dev/shm may remove its name while it is in use. A file without a name cannot get one again, so record
- * then puts a link to its own descriptor there, /proc/PID/fd/N, which works for whoever may look into record: the same
- * user, in the same pid namespace, and not where record has capabilities that the program has not.
+ * A cleaner of /dev/shm may remove the file's name while it is in use. A file without a name cannot get one again, so
+ * record then puts a link to its own descriptor there, /proc/PID/fd/N. The link works for processes that may inspect
+ * record: same user, same pid namespace, and record has no capabilities that the program lacks.
  *
- * Whoever drains an arena holds a lock on its file (flock). A lock on the trace directory alone would not
- * do: a copy of the directory is not locked, but names the same arena.
+ * Whoever drains an arena holds a lock on its file (flock). A lock on the trace directory alone is not
+ * enough: a copy of the directory is not locked, but names the same arena.
  *
- * Every traced process can write into the arena, also one that has dropped its privileges. So sizes are
- * kept here, and never read back from the shared header.
+ * Every traced process can write into the arena, even after it has dropped its privileges. Sizes are
+ * therefore kept here and never read back from the shared header.
  */
 #ifndef MR_LAUNCH_ARENA_FILE_H
 #define MR_LAUNCH_ARENA_FILE_H
@@ -40,19 +40,19 @@ int mr_arena_file_create(const char *directory, uint64_t bytes, struct mr_arena_
 /* Gives it its name, `path`: from now on it outlives record. */
 int mr_arena_file_publish(const struct mr_arena_file *file);
 
-/* Puts something in the place of its name, should that be gone. */
+/* Replaces its name if that is gone. */
 void mr_arena_file_keep_name(struct mr_arena_file *file);
 
 /* Maps the arena of a recording whose recorder is gone. -EPERM if it belongs to another user: it may have
  * been made to harm us. */
 int mr_arena_file_open(const char *path, struct mr_arena_file *ret_file);
 
-/* Locks it until it is closed. -EBUSY if somebody drains it, -ENOENT if somebody has, and deleted it. */
+/* Locks it until it is closed. -EBUSY if another process drains it, -ENOENT if one has drained and deleted it. */
 int mr_arena_file_lock(const struct mr_arena_file *file);
 
 /* Makes the next part of the usual number of slots claimable, if it is not yet: a program need not wait until all of
- * them have their memory, and a short one never needs most of them. */
-void mr_arena_file_complete(struct mr_arena_file *file);
+ * them have their memory, and a short one never needs most of them. True if that is all. */
+bool mr_arena_file_complete(struct mr_arena_file *file);
 
 /* Makes more slots claimable if few of them are free. Failing to is no error: events get lost and are
  * counted when the slots run out. */

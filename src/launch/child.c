@@ -108,7 +108,7 @@ int mr_child_find_program(const char *program, char **ret_path)
 	if (!mr_target_search(program, path, sizeof path))
 		return errno == EACCES
 			       ? mr_fail(EACCES,
-					 "cannot run %s: what is in PATH is not an executable file",
+					 "cannot run %s: the file in PATH is not executable",
 					 program)
 			       : mr_fail(ENOENT, "cannot run %s: no such program in PATH", program);
 	int result = check_program(path);

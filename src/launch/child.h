@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The program that is recorded. It is started in record's own process group and session, with record's
- * standard streams, signal mask and limits as record itself got them, and waits at a pipe before its first
- * instruction until the recorder is ready.
+ * The program that is recorded. It starts in record's own process group and session, with the standard streams,
+ * signal mask and limits that record itself was given, and waits at a pipe before its first instruction until the
+ * recorder is ready.
  */
 #ifndef MR_LAUNCH_CHILD_H
 #define MR_LAUNCH_CHILD_H

@@ -2,8 +2,8 @@
  *
  * Clock samples: at the start, every second and at the end of a recording, `record` reads each system
  * clock between two reads of the user clock and writes the brackets into the trace. From the first and the
- * last it also makes the straight line that CTF metadata can express; millrace's own reader uses all of
- * them (src/clock).
+ * last it also computes the linear map that CTF metadata can express; millrace's own reader uses all
+ * samples (src/clock).
  */
 #ifndef MR_LAUNCH_CLOCK_SAMPLES_H
 #define MR_LAUNCH_CLOCK_SAMPLES_H

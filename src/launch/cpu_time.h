@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CPU time of the whole machine since it booted, as the kernel accounts for it: all of it, idle or not, and
- * how much of it the host of a virtual machine gave to somebody else. A thread counts as running meanwhile.
+ * CPU time of the whole machine since it booted, as the kernel accounts for it: all CPU time, busy and idle, and the
+ * steal time in it, in which the host of a virtual machine ran something else. A thread counts as running meanwhile.
  */
 #ifndef MR_LAUNCH_CPU_TIME_H
 #define MR_LAUNCH_CPU_TIME_H
@@ -13,7 +13,7 @@ struct mr_cpu_time {
 	uint64_t stolen_ns; /* of it */
 };
 
-/* 0, or -EIO if /proc/stat does not tell. */
+/* 0, or -EIO if /proc/stat does not contain it. */
 int mr_cpu_time_read(struct mr_cpu_time *ret_time);
 
 #endif

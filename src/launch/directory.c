@@ -52,17 +52,17 @@ static int make_folders(struct mr_directory *directory)
 {
 	if (mkdir(directory->path, 0700) < 0)
 		return errno == EEXIST
-			       ? mr_fail(EEXIST, "%s exists already: give another name with -o",
+			       ? mr_fail(EEXIST, "%s already exists: give another name with -o",
 					 directory->path)
-			       : mr_fail_errno(errno, "cannot make the trace directory %s",
+			       : mr_fail_errno(errno, "cannot create the trace directory %s",
 					       directory->path);
 	int result = open_folder(directory);
 	if (result == 0 && mkdirat(directory->fd, "ctf", 0700) < 0)
-		result = mr_fail_errno(errno, "cannot make %s/ctf", directory->path);
+		result = mr_fail_errno(errno, "cannot create %s/ctf", directory->path);
 	if (result == 0)
 		result = open_ctf(directory);
 	if (result == 0 && mr_directory_free_bytes(directory) < MIN_FREE_BYTES)
-		result = mr_fail(ENOSPC, "less than 32 MiB are free where %s would go",
+		result = mr_fail(ENOSPC, "less than 32 MiB are free on the disk of %s",
 				 directory->path);
 	return result;
 }

@@ -2,7 +2,7 @@
  *
  * The trace directory while it is written:
  *
- *     NAME.mill/ ├─ manifest.json      what was run, and how it went; replaced as a whole
+ *     NAME.mill/ ├─ manifest.json      what ran, and how it ended; replaced as a whole
  *                └─ ctf/ ├─ metadata   written before the program starts, completed at its end
  *                        └─ stream-... packets
  */

@@ -77,7 +77,7 @@ _Static_assert(MR_OPEN_INTERVALS *(MR_EXTENDED_HEADER_BYTES +
 		       MR_ARENA_PACKET_BYTES - MR_PACKET_ROOM_BYTES,
 	       "owners leave room for what record adds");
 
-/* Definitions, and what record itself tells (clocks): without it the rest means little. So it is tried even on
+/* Definitions, and records of record itself (clocks): without them the rest means little. So this is tried even on
  * a full disk, where room is kept for it. */
 static bool is_vital(const struct mr_packet *packet)
 {
@@ -182,7 +182,7 @@ static bool has_successor(const struct mr_drain *drain, uint32_t slot)
 }
 
 /* Until when a process may have done something: one that is still there, until recording ended. A recovery
- * comes too late to tell: 0. */
+ * comes too late to know: 0. */
 static uint64_t when_gone(const struct mr_drain *drain, const struct mr_process_info *info)
 {
 	if (drain->is_recovery)

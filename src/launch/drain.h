@@ -6,9 +6,9 @@
  *     arena slot FILLING, owner dead ► mark its open intervals unfinished, append, free
  *     disk full ────────────────────► recording is switched off; slots are still freed, so nothing waits
  *
- * One thread drives it: `record`, or a later command that recovers the trace of a killed `record`. Owners
- * may write into their slots at any time, even when they seem to be dead or switched off: so a packet is
- * copied out first, and all that is checked, added and written is the copy.
+ * One thread runs it: `record`, or a later command that recovers the trace of a killed `record`. Owners
+ * may write into their slots at any time, even if they seem to be dead or switched off. The drain
+ * therefore copies a packet first, and checks, completes and writes only the copy.
  */
 #ifndef MR_LAUNCH_DRAIN_H
 #define MR_LAUNCH_DRAIN_H

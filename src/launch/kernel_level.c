@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/kernel_level.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "launch/descriptors.h"
 #include "launch/manifest.h"
-
-enum {
-	SPARE_DESCRIPTORS = 32,
-};
 
 /* Where perf events fail in the place of BPF, both reasons are worth knowing. */
 static void give_up(struct mr_kernel_level *level)
@@ -25,26 +18,10 @@ static void give_up(struct mr_kernel_level *level)
 	level->mode = MR_KERNEL_OFF;
 }
 
-/* Are enough descriptors left for what every recording needs: stream files, processes? */
-static int check_descriptors(void)
-{
-	struct rlimit limit = {0};
-	getrlimit(RLIMIT_NOFILE, &limit);
-	int next = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-	if (next >= 0)
-		close(next);
-	if (next >= 0 && (rlim_t)next + SPARE_DESCRIPTORS <= limit.rlim_cur)
-		return 0;
-	return mr_fail(
-		EMFILE,
-		"it needs more file descriptors than are allowed here (`ulimit -Hn` says %ju)",
-		(uintmax_t)limit.rlim_max);
-}
-
 void mr_kernel_level_open(struct mr_kernel_level *level, const struct mr_kernel_options *options)
 {
 	struct mr_kernel_status status;
-	if (mr_kernel_open(options, &level->kernel) < 0 || check_descriptors() < 0) {
+	if (mr_kernel_open(options, &level->kernel) < 0 || mr_descriptors_check() < 0) {
 		give_up(level);
 		return;
 	}

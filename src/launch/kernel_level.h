@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernel level within a session. It never makes a recording fail: where it cannot be had, the reason is
- * kept, and the rest goes on without it.
+ * The kernel level within a session. It never makes a recording fail: if it is not available, the reason is
+ * kept, and the recording continues without it.
  */
 #ifndef MR_LAUNCH_KERNEL_LEVEL_H
 #define MR_LAUNCH_KERNEL_LEVEL_H
@@ -32,7 +32,7 @@ void mr_kernel_level_finish(struct mr_kernel_level *level);
 /* True if it is known that no task which it followed is left. */
 bool mr_kernel_level_are_all_gone(const struct mr_kernel_level *level);
 
-/* Processes of whose system calls no longer all are recorded. */
+/* Processes for which only blocking system calls are still recorded. */
 uint32_t mr_kernel_level_reduced(const struct mr_kernel_level *level);
 
 /* Hands over all that is recorded so far. */

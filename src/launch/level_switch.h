@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which levels are recorded when. The core level always is; the others go on and off together:
+ * When each level is recorded. The core level always is; the others are switched on and off together:
  *
  *     (no option)             on from the beginning
  *     --delay, --duration     off ── delay ──► on ── duration ──► off
  *     --steps                 on from the first step to the last: the program switches the arena's levels itself,
  *                             where its steps begin; only the kernel level has to be switched after it
  *
- * Once the drain has stopped the recording, the arena's levels are left as the drain has set them.
+ * After the drain has stopped the recording, the arena's levels stay as the drain set them.
  */
 #ifndef MR_LAUNCH_LEVEL_SWITCH_H
 #define MR_LAUNCH_LEVEL_SWITCH_H

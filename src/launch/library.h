@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where libmillrace.so is: beside the program (a build tree), or where `make install` put it.
+ * Finds libmillrace.so: beside the program (in a build tree), or where `make install` put it.
  */
 #ifndef MR_LAUNCH_LIBRARY_H
 #define MR_LAUNCH_LIBRARY_H

@@ -213,6 +213,7 @@ void mr_manifest_set_kernel(json_t *manifest, const struct mr_kernel_status *sta
 		json_array_append_new(lost, json_integer((json_int_t)status->lost_by_cpu[cpu]));
 	if (status) {
 		json_object_set_new(kernel, "syscalls", json_string(syscalls[status->syscalls]));
+		json_object_set_new(kernel, "reduced_above", json_integer(MR_KERNEL_CALLS_MAX));
 		json_object_set_new(kernel, "reduced", reduced_array(status));
 		json_object_set_new(kernel, "reduced_count", json_integer(status->reduced_count));
 		json_object_set_new(kernel, "events", json_integer((json_int_t)status->events));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * manifest.json: what was recorded and how it went, for people and programs. Written when the recording
- * starts (state "recording") and again, whole, when it ends. The fields are documented in doc/json.md.
+ * manifest.json: what was recorded and how it ended, for people and programs. The recorder writes it when the
+ * recording starts (state "recording") and again, as a whole, when it ends. doc/json.md documents the fields.
  */
 #ifndef MR_LAUNCH_MANIFEST_H
 #define MR_LAUNCH_MANIFEST_H
@@ -29,16 +29,16 @@ json_t *mr_manifest_load(const struct mr_directory *directory);
 /* Adds what is known at the end: "complete", "stopped", "snapshot" or "recovered". */
 void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_drain *drain);
 
-/* How the program ended, from a wait status, and how long it ran. */
 /* From the program's start to the end of the last traced process, in ticks of the user clock. An end of 0: not yet. */
 void mr_manifest_set_window(json_t *manifest, uint64_t from_ticks, uint64_t to_ticks);
 
 /* Who records, and how much CPU time that took since the program's start. */
 void mr_manifest_set_recorder(json_t *manifest, uint64_t cpu_ns);
 
+/* How the program ended, from a wait status, and how long it ran. */
 void mr_manifest_set_exit(json_t *manifest, int wait_status, uint64_t duration_ns);
 
-/* Marks a recording whose end is lost for ever, unless it is marked as ended already. */
+/* Marks a recording whose end is lost, unless it is already marked as ended. */
 void mr_manifest_set_lost(json_t *manifest, const char *reason);
 
 int mr_manifest_write(json_t *manifest, const struct mr_directory *directory);

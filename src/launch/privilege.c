@@ -34,7 +34,7 @@ static int set_groups(uid_t uid, gid_t gid)
 {
 	const struct passwd *user = getpwuid(uid);
 	int result = user ? initgroups(user->pw_name, gid) : setgroups(1, &gid);
-	return result == 0 ? 0 : mr_fail_errno(errno, "cannot take on the groups of user %u", uid);
+	return result == 0 ? 0 : mr_fail_errno(errno, "cannot set the groups of user %u", uid);
 }
 
 /* Of what we may use, keeps what the kernel level needs. */
@@ -43,7 +43,7 @@ static int limit_capabilities(void)
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 	if (syscall(SYS_capget, &header, data) < 0)
-		return mr_fail_errno(errno, "cannot read our capabilities");
+		return mr_fail_errno(errno, "cannot read the recorder's capabilities");
 	uint64_t wanted = UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON;
 	for (size_t i = 0; i < mr_countof(data); i++) {
 		data[i].permitted &= (uint32_t)(wanted >> 32 * i);
@@ -51,7 +51,7 @@ static int limit_capabilities(void)
 		data[i].inheritable = 0;
 	}
 	if (syscall(SYS_capset, &header, data) < 0)
-		return mr_fail_errno(errno, "cannot give up our capabilities");
+		return mr_fail_errno(errno, "cannot drop the recorder's capabilities");
 	return 0;
 }
 
@@ -66,7 +66,7 @@ static int become(uid_t uid, gid_t gid)
 	prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
 	result = limit_capabilities();
 	if (result == 0 && setuid(0) == 0)
-		result = mr_fail(EPERM, "cannot give up being root");
+		result = mr_fail(EPERM, "cannot drop root privileges");
 	return result;
 }
 

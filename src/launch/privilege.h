@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * As whom we run, and with which powers.
+ * The user as whom record runs, and its privileges.
  *
  *     started by                 kernel level    program, files     powers left
  *     user                       perf events     user's             none
@@ -9,14 +9,13 @@
  *     user through sudo          BPF             user's             those two, in record alone
  *     sudo with --as-root, root  BPF             root's             all
  *
- * Through sudo, the kernel level is opened as root; then record becomes the user who typed sudo, for good,
- * before it touches a file or starts a process. The two capabilities are neither inheritable nor ambient:
- * an exec ends them.
+ * Under sudo, record opens the kernel level as root and then permanently becomes the user who ran sudo, before it
+ * touches a file or starts a process. The two capabilities are neither inheritable nor ambient: an exec ends them.
  */
 #ifndef MR_LAUNCH_PRIVILEGE_H
 #define MR_LAUNCH_PRIVILEGE_H
 
-/* Becomes the user who ran sudo, if that is how we were started. -EINVAL if it cannot be told who that is:
+/* Becomes the user who ran sudo, if record was started through sudo. -EINVAL if that user is not known:
  * nothing has been done, and nothing should be done as root. */
 int mr_privilege_leave_sudo(void);
 

@@ -153,7 +153,7 @@ static bool began_after(const struct mr_processes *processes, pid_t pid, uint64_
 {
 	uint64_t ticks = mr_ticks_now() - processes->first_ticks;
 	uint64_t ns = mr_ticks_of_system(CLOCK_BOOTTIME) - processes->first_boottime_ns;
-	/* What attached before record did (a recovery) cannot be told apart; it counts as alive. */
+	/* A process that attached before record did (a recovery) cannot be distinguished; it counts as alive. */
 	if (registered_ticks < processes->first_ticks || ticks == 0)
 		return false;
 	unsigned __int128 since_first = registered_ticks - processes->first_ticks;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The processes of a recording: who has attached to the arena, who is gone, and what became of each.
+ * The processes of a recording: which have attached to the arena, which are gone, and how each ended.
  *
- * Processes are found in the arena's table and watched through pidfds, so that neither a pid that is used
- * again nor a pid namespace can deceive. A process is dead when its pidfd says so, when it is not there any
- * more, or when a newer program has attached under the same pid (exec). One that we are not allowed to see
- * counts as alive: to take its packets from under it would be worse than to wait. Where there are more
- * processes than descriptors to spare, the rest are looked after by their pids until a pidfd is free.
+ * Record finds processes in the arena's table and watches them through pidfds, so that neither a reused pid nor a
+ * pid namespace can mislead it. A process is dead if its pidfd says so, if it no longer exists, or if a newer
+ * program has attached under the same pid (exec). A process that record may not inspect counts as alive: taking
+ * its packets while it writes would be worse than waiting. If there are more processes than spare descriptors,
+ * record checks the rest by pid until a pidfd is free.
  *
- * Entries of the table are copied before they are looked at: their processes can write there.
+ * Record copies an entry of the table before it reads it, because the process can write there.
  */
 #ifndef MR_LAUNCH_PROCESSES_H
 #define MR_LAUNCH_PROCESSES_H

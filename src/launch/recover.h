@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The trace of a recorder that was killed: what was committed is still in the arena, which is a file.
+ * Completes the trace of a recorder that was killed: committed packets are still in the arena, which is a file.
  */
 #ifndef MR_LAUNCH_RECOVER_H
 #define MR_LAUNCH_RECOVER_H

@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "launch/arena_file.h"
 #include "launch/child.h"
 #include "launch/clock_samples.h"
+#include "launch/descriptors.h"
 #include "launch/directory.h"
 #include "launch/drain.h"
 #include "launch/kernel_level.h"
@@ -86,25 +86,6 @@ static uint64_t now_ns(void)
 
 /* ---- prepare ------------------------------------------------------------------------------------- */
 
-/* Files opened in place of a closed standard stream would receive what is printed there. The program
- * still finds it closed. */
-static void hold_standard_streams(void)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0)
-			open("/dev/null", O_RDWR | O_CLOEXEC);
-}
-
-/* Record needs descriptors for each process alive, for each CPU, and for each program in the kernel. */
-static void raise_descriptor_limit(struct session *session)
-{
-	struct rlimit limit = {0};
-	getrlimit(RLIMIT_NOFILE, &limit);
-	session->descriptors = limit;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static int prepare_arena(struct session *session)
 {
 	uint64_t bytes = session->options->buffer_bytes ? session->options->buffer_bytes
@@ -142,10 +123,9 @@ static int prepare_directory(struct session *session)
 static int prepare(struct session *session, bool *ret_program_failed)
 {
 	if (session->options->buffer_bytes > buffer_max_bytes)
-		return mr_fail(EINVAL,
-			       "the buffer is too large: it can have %" PRIu64 " GiB at most",
+		return mr_fail(EINVAL, "the buffer is too large: the maximum is %" PRIu64 " GiB",
 			       buffer_max_bytes >> 30);
-	raise_descriptor_limit(session);
+	session->descriptors = mr_descriptors_raise_limit();
 	session->user_clock = mr_clock_samples_begin(&session->clocks);
 	if (session->options->levels & MR_LEVEL_kernel)
 		mr_kernel_level_open(&session->kernel, &session->options->kernel);
@@ -345,7 +325,7 @@ static bool is_over(struct session *session)
 
 static void run(struct session *session)
 {
-	int wait_ms = SHORTEST_WAIT_MS;
+	int wait_ms = 0;
 	if (session->options->show_progress)
 		mr_title_begin();
 	while (!is_over(session)) {
@@ -354,9 +334,13 @@ static void run(struct session *session)
 		if (poll(&signals, 1, wait_ms) > 0 && mr_signals_handle(&session->signals, program))
 			look_at_child(session);
 		bool is_busy = mr_drain_pass(&session->drain) > 0;
-		mr_arena_file_complete(&session->arena_file);
 		is_busy |= mr_kernel_level_drain(&session->kernel) > MANY_RECORDS;
-		wait_ms = is_busy ? SHORTEST_WAIT_MS : mr_min(wait_ms * 2, (int)LONGEST_WAIT_MS);
+		if (!mr_arena_file_complete(&session->arena_file))
+			wait_ms = 0; /* many threads may begin at once */
+		else
+			wait_ms = is_busy || wait_ms == 0
+					  ? SHORTEST_WAIT_MS
+					  : mr_min(wait_ms * 2, (int)LONGEST_WAIT_MS);
 		do_periodic_work(session);
 	}
 	if (session->options->show_progress)
@@ -475,7 +459,7 @@ int mr_session_run(const struct mr_session_options *options, struct mr_session_r
 				  .arena_file = {.fd = -1},
 				  .signals = {.fd = -1}};
 	*ret_program_failed = false;
-	hold_standard_streams();
+	mr_descriptors_hold_standard_streams();
 	int result = prepare(&session, ret_program_failed);
 	if (result == 0)
 		result = start(&session, ret_program_failed);

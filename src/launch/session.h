@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One recording from beginning to end: what `millrace record` does.
+ * One recording from beginning to end: the work of `millrace record`.
  *
  *     privilege kernel level opened, sudo left
- *     prepare   trace directory, arena, program found and looked at ── nothing is left if this fails
+ *     prepare   trace directory, arena, program found and checked ── leaves nothing behind if this fails
  *     start     child waits ─ clocks, metadata, manifest ─ child goes
  *     run       signals ─ drain ─ clock samples ─ limits ─ snapshots, until the program and its
  *               descendants have ended
  *     finish    recording off, rest drained, metadata and manifest completed, arena deleted
  *
- * While it runs, the trace directory holds a link `arena`, and both are locked (flock); a directory with the
- * link and without the locks belongs to a recorder that was killed: recover.h.
+ * While it runs, the trace directory contains a link `arena`, and both are locked (flock). A directory with the
+ * link but without the locks belongs to a recorder that was killed: see recover.h.
  */
 #ifndef MR_LAUNCH_SESSION_H
 #define MR_LAUNCH_SESSION_H

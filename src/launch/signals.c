@@ -124,10 +124,13 @@ static bool was_sent_to_group(struct mr_signals *signals, int number)
 	return is_witnessed(signals, number) || pending;
 }
 
-/* SIGXFSZ and SIGPIPE of a failed write, SIGXCPU of record's own work, and the witness's SIGCONT. */
+/* SIGCHLD of a change of the program, SIGXFSZ and SIGPIPE of a failed write, SIGXCPU of record's own work, and the
+ * witness's SIGCONT. */
 static bool is_our_own(const struct mr_signals *signals, const struct signalfd_siginfo *info)
 {
 	pid_t sender = (pid_t)info->ssi_pid;
+	if (info->ssi_signo == SIGCHLD && info->ssi_code > 0)
+		return true;
 	if (info->ssi_code == SI_KERNEL)
 		return info->ssi_signo == SIGXCPU;
 	return info->ssi_code == SI_USER && (sender == getpid() || sender == signals->witness);
@@ -144,10 +147,8 @@ bool mr_signals_handle(struct mr_signals *signals, pid_t child)
 	bool child_changed = false;
 	while (read(signals->fd, &info, sizeof info) == sizeof info) {
 		int number = (int)info.ssi_signo;
-		if (number == SIGCHLD && info.ssi_code > 0) {
-			child_changed = true;
-			continue;
-		}
+		/* Also if somebody has sent it: of two that wait, the kernel keeps the first. */
+		child_changed |= number == SIGCHLD;
 		if (number >= MR_SIGNAL_COUNT || is_our_own(signals, &info))
 			continue;
 		if (child == 0)

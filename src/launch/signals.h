@@ -2,17 +2,17 @@
  *
  * Signals sent to `record` reach the program exactly once.
  *
- * A signal sent to the process group — Ctrl-C in a terminal, kill 0, kill -GROUP — has reached the program
- * already, since it is in the same group; one sent to record's own pid has not and is forwarded. The
- * sender does not say which of the two he did, so a witness tells: a second process of ours in the same group
- * that does nothing but count the signals it gets. What the witness also got was sent to the group.
+ * A signal sent to the process group (Ctrl-C in a terminal, kill 0, kill -GROUP) has already reached the program,
+ * because it is in the same group. A signal sent to record's own pid has not, and record forwards it. The signal
+ * does not say which of the two happened, so there is a witness: a second process of record in the same group that
+ * only counts the signals it receives. If the witness also received a signal, it was sent to the group.
  *
- * Stopping works as without record: when the program has stopped, record stops too, so the shell sees a
- * stopped job; and what continues record continues the program. Where somebody continues the program alone,
- * the witness continues record.
+ * Stopping works as without record: when the program has stopped, record stops too, so that the shell sees a
+ * stopped job; whatever continues record also continues the program. If someone continues the program alone, the
+ * witness continues record.
  *
- * The witness is named millrace-signal. Should somebody kill it, signals to the group arrive twice from
- * then on, and a record that has stopped must be continued by hand; the recording itself goes on.
+ * The witness is named millrace-signal. If someone kills it, signals to the group arrive twice from then on, and a
+ * stopped record must be continued by hand; the recording itself continues.
  */
 #ifndef MR_LAUNCH_SIGNALS_H
 #define MR_LAUNCH_SIGNALS_H

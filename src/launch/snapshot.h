@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Snapshots of a recording in progress. `millrace snapshot` leaves a request in the trace directory; the
- * recorder answers by making NAME.mill/snapshot-N.mill beside its own files, a complete trace of what it
- * holds at that moment, and removes the request.
+ * Snapshots of a recording in progress. `millrace snapshot` leaves a request in the trace directory. The recorder
+ * then writes NAME.mill/snapshot-N.mill beside its own files, a complete trace of everything recorded up to that
+ * moment, and removes the request.
  */
 #ifndef MR_LAUNCH_SNAPSHOT_H
 #define MR_LAUNCH_SNAPSHOT_H

@@ -441,7 +441,8 @@ static int resume_file(struct mr_streams *streams, const char *name)
 		last = head;
 	}
 	if (at < size && ftruncate(fd, (off_t)at) < 0)
-		return mr_fail_errno(errno, "cannot cut the half-written packet off %s", name);
+		return mr_fail_errno(
+			errno, "cannot truncate the half-written packet at the end of %s", name);
 	streams->bytes += at;
 	struct mr_stream *stream = &streams->streams.items[number];
 	if (at == 0 || last.context.end_ticks < stream->last_end_ticks)

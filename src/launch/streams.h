@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stream files of a trace being recorded: whole packets are appended, nothing else.
+ * The stream files of a trace being recorded. The recorder only appends whole packets.
  *
  *     owner (class, process, thread, depth, kind) ──► stream ──► ctf/stream-000007      all of it, or
  *                                                                ctf/stream-000007.003  in pieces
@@ -10,13 +10,13 @@
  * provided its packets begin after the stream's last end: so there are no more streams than threads
  * alive at once, and times never decrease within one.
  *
- * With a limit on bytes or age the streams are cut into pieces, and whenever the limit is exceeded the
- * piece that ended first is deleted: the newest is kept. Definitions are in no limit and never
- * deleted. CTF readers join pieces by the stream number in their packets. Streams of the two classes have
- * different clocks: where their times are compared, those of the kernel are put into ticks of the user clock.
+ * If there is a limit on bytes or age, the streams are split into pieces, and whenever the limit is exceeded
+ * the piece that ended first is deleted: the newest are kept. Definitions do not count and are never deleted.
+ * CTF readers join pieces by the stream number in their packets. Streams of the two classes have different
+ * clocks: to compare their times, kernel times are converted to ticks of the user clock.
  *
- * A packet that cannot be written whole is taken back (the file is cut to its old size), so a full
- * disk leaves a valid trace.
+ * If a packet cannot be written whole, the file is truncated to its old size, so that a full disk leaves a
+ * valid trace.
  */
 #ifndef MR_LAUNCH_STREAMS_H
 #define MR_LAUNCH_STREAMS_H

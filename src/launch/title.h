@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How a recording goes, in the title of the terminal on stderr: there it is seen, and not mixed with what the
- * program prints. The title that was there before comes back at the end.
+ * Shows the progress of a recording in the title of the terminal on stderr, where it is visible but not mixed with
+ * the program's output. The previous title is restored at the end.
  */
 #ifndef MR_LAUNCH_TITLE_H
 #define MR_LAUNCH_TITLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What programs and frameworks tell in millrace's own words (include/millrace.h): executions, steps, memory, messages,
- * counters; and what was still open when a thread or the recording ended.
+ * Rows from events that programs and frameworks record through millrace's own API (include/millrace.h): executions,
+ * steps, memory, messages, counters; and intervals that were still open when a thread or the recording ended.
  */
 #ifndef MR_LOAD_ANNOTATIONS_H
 #define MR_LOAD_ANNOTATIONS_H

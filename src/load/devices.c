@@ -18,11 +18,8 @@ static uint32_t device_of_operation(const struct mr_model *model, uint32_t row)
 /* The device that the node is placed on whose execution launched the operation. */
 static uint32_t device_of_node(const struct mr_model *model, uint32_t row)
 {
-	uint32_t execution = model->device_operations.execution[row];
+	uint32_t node = model->device_operations.node[row];
 
-	if (execution == MR_NO_ROW)
-		return NOWHERE;
-	uint32_t node = model->node_executions.node[execution];
 	return model->survey->definitions.nodes.items[node].device;
 }
 
@@ -41,13 +38,17 @@ static void find_used(const struct mr_model *model, uint32_t *used)
 	}
 }
 
+/* Do they say the same of which device of the host they are? A CPU needs no identity but its name. */
 static bool is_alike(const struct mr_device *a, const struct mr_device *b)
 {
-	return a->kind == b->kind && a->host == b->host && a->name == b->name;
+	if (a->host != b->host || a->identity != b->identity)
+		return false;
+	return a->identity || (a->kind == MR_device_kind_cpu && b->kind == MR_device_kind_cpu &&
+			       a->name == b->name);
 }
 
-/* A CPU that is whole: of parts of one a process may have several, called alike. Devices are few. */
-static bool is_cpu(const struct mr_definitions *definitions, const struct mr_device *device)
+/* A device that is whole: of parts of one a process may have several, which say the same. Devices are few. */
+static bool is_whole(const struct mr_definitions *definitions, const struct mr_device *device)
 {
 	uint32_t count = 0;
 
@@ -56,18 +57,18 @@ static bool is_cpu(const struct mr_definitions *definitions, const struct mr_dev
 
 		count += other->process == device->process && is_alike(other, device);
 	}
-	return device->kind == MR_device_kind_cpu && count == 1;
+	return count == 1;
 }
 
-static void unite_cpus(struct mr_definitions *definitions)
+static void unite_processes(struct mr_definitions *definitions)
 {
 	struct mr_device *devices = definitions->devices.items;
 
 	for (uint32_t i = 1; i < definitions->devices.count; i++)
 		for (uint32_t first = 1; first < i && devices[i].same == i; first++)
 			if (is_alike(&devices[first], &devices[i]) &&
-			    is_cpu(definitions, &devices[first]) &&
-			    is_cpu(definitions, &devices[i]))
+			    is_whole(definitions, &devices[first]) &&
+			    is_whole(definitions, &devices[i]))
 				devices[i].same = devices[first].same;
 }
 
@@ -80,7 +81,7 @@ int mr_devices_unite(struct mr_model *model)
 	if (!used)
 		return -ENOMEM;
 	find_used(model, used);
-	unite_cpus(definitions);
+	unite_processes(definitions);
 	for (uint32_t i = 1; i < definitions->devices.count; i++)
 		if (used[i] != NOWHERE && used[i] != SEVERAL && used[i] != i)
 			devices[i].same = devices[used[i]].same;

@@ -5,8 +5,9 @@
  *     process 1   framework's XPU:0 ──same──► runtime's "Graphics 7" ◄┐
  *     process 2                               runtime's "Graphics 7"  ┴── the same, if the records prove it
  *
- * A device of a runtime is the same as another process' if both are the CPU of their host, under the same name: there
- * is but one. Others may be two of a kind, and records do not tell them apart; they stay different.
+ * A device of a runtime is the same as another process' if both have the same identity, or are the CPU of their host,
+ * under the same name: there is but one. Without an identity others may be two of a kind; they stay different. So do
+ * devices of which a process has several with one identity: they are parts, and which of them another has is not known.
  *
  * A framework's device is the same as a runtime's if all device kernels that its operations launched ran there.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Frameworks that are traced from the inside: what their own tracing says becomes rows of the general tables. Each has
- * a folder of its own and one row in frameworks.def. It takes the events that it lists, and no others; an
- * event that none lists says nothing.
+ * Frameworks that are traced from the inside: the events of their own tracing become rows of the general tables. Each
+ * framework has its own folder and one row in frameworks.def. It takes only the events that it lists; an event that no
+ * framework lists is ignored.
  *
- * What a framework remembers while it is read is its own. It begins with its first event: of a framework that a trace
- * says nothing of, no function is called.
+ * Each framework owns the state that it needs while events are read. It starts with its first event: if the trace has
+ * no event of a framework, none of its functions is called.
  *
  *     start ─► add, add ... ─► the stages, in order, among the passes of the others (passes.c) ─► end
  */

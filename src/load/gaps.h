@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * When the kernel level was blind: a CPU's buffer was full, events were overwritten, or the recording was off.
+ * Times without kernel-level records: a CPU's buffer was full, events were overwritten, or the recording was off.
  * What happened in such a time is not known, so no state may span it.
  *
  *     CPU 0   ░░░░░────────────────▒▒▒───────────░░░░      ░ not recorded   ▒ lost

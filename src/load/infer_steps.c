@@ -177,7 +177,7 @@ static int find_beginning(const struct sequence *sequence, const struct mr_perio
 
 /* ---- steps of it ---------------------------------------------------------------------------------- */
 
-/* What follows the last launch of all cannot be told apart from the step. */
+/* What follows the very last launch cannot be distinguished from the step. */
 static int64_t end_of_round(const struct sequence *sequence, uint32_t end)
 {
 	return end < sequence->count ? start_of(sequence, end) : end_of(sequence, end - 1);

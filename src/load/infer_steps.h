@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Steps of programs of which nobody says any: process by process, those that can be inferred from what it launches — a
- * training loop launches the same operations again and again (period.h).
+ * Infers the steps of programs that mark none, process by process, from their launches: a training loop launches the
+ * same operations again and again (period.h).
  *
  *     launches   i i  a b c d  a b c d  a b c d  e        a step lasts from its first launch to the next
  *                     ├── 0 ──►├── 1 ──►├── 2 ──►         launch after its last
  *
- * Where a round begins the launches alone do not say. If whole rounds were recorded, they begin where the
- * repetition does; else where the longest time, in the median of all rounds, went by with no launch and no
- * operation of the graph going on.
+ * Launches alone do not show where a round begins. If whole rounds were recorded, rounds begin where the repetition
+ * begins. Otherwise they begin after the longest time, in the median of all rounds, without a launch and without a
+ * running operation of the graph.
  */
 #ifndef MR_LOAD_INFER_STEPS_H
 #define MR_LOAD_INFER_STEPS_H

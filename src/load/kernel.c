@@ -384,6 +384,7 @@ static int load_events(struct kernel_loader *loader)
 				    model->survey->clocks, &merge);
 
 	while (result == 0 && mr_merge_next(merge, &event, &loader->ns)) {
+		loader->finder.host = MR_OWN_HOST;
 		loader->finder.now_ns = loader->ns;
 		loader->cpu = event.context->tid;
 		loader->cpu_track = mr_survey_track_of_cpu(model->survey, MR_OWN_HOST, loader->cpu);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernel level's events as rows. The streams of all CPUs are read together, in order of time, because
- * the states of a thread (states.h) are told by whatever CPU it happened to be on.
+ * Turns the events of the kernel level into rows. The streams of all CPUs are read together, in order of time, because
+ * the events about a thread's states (states.h) come from whichever CPU it was on.
  */
 #ifndef MR_LOAD_KERNEL_H
 #define MR_LOAD_KERNEL_H

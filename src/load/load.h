@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Makes a model (model/model.h) of a trace: what events say becomes rows of its tables, and what rows have to do with
- * each other becomes columns. Everything that depends on who wrote the events is in this folder.
+ * Makes a model (model/model.h) from a trace: events become rows of its tables, and relations between rows become
+ * columns. All code that depends on the source of the events is in this folder.
  */
 #ifndef MR_LOAD_LOAD_H
 #define MR_LOAD_LOAD_H

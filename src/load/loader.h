@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files that turn events into rows share: where the events being read belong, and what makes
- * nanoseconds of their ticks. One loader reads all streams of a model, one after the other.
+ * Shared by the files that turn events into rows: the process and track of the events being read, and the conversion of
+ * their ticks to nanoseconds. One loader reads all streams of a model, one after the other.
  *
- *     annotations.c   what programs and frameworks tell in millrace's own words (include/millrace.h)
- *     frameworks.c    frameworks' own tracing, each in a folder of its own
+ *     annotations.c   millrace's own API, used by programs and frameworks (include/millrace.h)
+ *     frameworks.c    frameworks' own tracing, one folder for each
  *     runtime.c       runtime level
  *     kernel.c        kernel level
  */

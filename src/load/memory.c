@@ -48,7 +48,7 @@ static int inherit_device(struct ledger *ledger, uint32_t row)
 	return 0;
 }
 
-/* Who tells of a free need not say again where the piece was, and how large. */
+/* The record of a free need not repeat the place and size of the allocation. */
 static void give_back(const struct mr_memory *memory, uint32_t row, struct piece *piece)
 {
 	if (piece->device)
@@ -74,7 +74,7 @@ static void hand_out(const struct mr_memory *memory, uint32_t row, uint32_t acco
 				.is_live = true};
 }
 
-/* An address that is given out again was freed in between, told or not. */
+/* If an address is allocated again, it was freed in between, whether the trace says so or not. */
 static int enter(struct ledger *ledger, uint32_t row)
 {
 	const struct mr_model *model = ledger->model;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory that was handed out and given back: whatever of it the events do not say again.
+ * Links the rows of memory: the allocation that each free releases, the live bytes, and the node an allocation is for.
  */
 #ifndef MR_LOAD_MEMORY_H
 #define MR_LOAD_MEMORY_H

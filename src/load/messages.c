@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which messages are the two ends of one: the same key of the same channel, in whatever processes.
+ * Joins the two ends of a message: the same key on the same channel, in any processes.
  *
  *     send     process 1  ──── channel "…task:0/device:CPU:0;…;edge_3_first;0:0", key 7 (a run) ────► receive, process 2
  *
- * Where one key was used by more than one sender or receiver, it is not known who got what.
+ * If more than one sender or receiver used a key, it is not known who received what.
  *
- * Operations of a framework that send or receive tell the channel, not how much goes through it.
+ * A framework's send and receive operations record the channel, but not the number of bytes.
  */
 #include "load/messages.h"
 

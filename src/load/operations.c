@@ -15,7 +15,11 @@ int mr_operations_link(struct mr_model *model)
 		uint32_t call = operations->call[row];
 		int64_t ns = call == MR_NO_ROW ? operations->start_ns[row] : calls->start_ns[call];
 
-		operations->execution[row] = call == MR_NO_ROW ? MR_NO_ROW : calls->execution[call];
+		uint32_t execution = call == MR_NO_ROW ? MR_NO_ROW : calls->execution[call];
+
+		operations->execution[row] = execution;
+		operations->node[row] =
+			execution == MR_NO_ROW ? 0 : model->node_executions.node[execution];
 		operations->step_row[row] =
 			mr_step_times_find(&times, operations->process[row], ns);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The passes that fill a model, one after the other. Each says what of the model it needs and what it gives; a pass
- * that comes before what it needs is refused.
+ * The passes that fill a model, one after the other. Each declares what it needs from the model and what it provides; a
+ * pass that runs before what it needs is rejected.
  */
 #ifndef MR_LOAD_PASSES_H
 #define MR_LOAD_PASSES_H

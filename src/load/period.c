@@ -42,7 +42,7 @@ static void chain_places(const uint32_t *places, uint32_t place_count, uint32_t 
 	}
 }
 
-/* Distances vote for themselves; what is rare tells rounds apart, so all places that look the same have one
+/* Distances vote for themselves; what is rare distinguishes rounds, so all places that look the same have one
  * vote together. */
 static void vote(const uint32_t *places, const uint32_t *next, const uint32_t *counts,
 		 uint32_t place_count, uint64_t *votes, uint32_t longest)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Does a sequence of things repeat itself? Finds the part of it that does, and how long one round is.
+ * Finds the part of a sequence that repeats, and the length of one round.
  *
  *     i n i t  a b c d  a b c d  a x c d  a b  e n d         one round is 4 long, 13 of 14 match the one
  *              └─────────── repeats ────────┘                4 later
  *
- * Two things are alike by chance, too: of a sequence that is mostly the same thing, any two neighbours are.
- * Confidence is therefore how much of the likeness that chance does not explain there is (Cohen's kappa):
- * 0 is what chance gives, 1 is a perfect repetition. The shortest round that comes to 0.9 is taken.
+ * Things can also match by chance: if most of a sequence is the same thing, any two neighbours match. Confidence is
+ * therefore the agreement beyond chance (Cohen's kappa): 0 is chance, 1 is perfect repetition. The shortest round that
+ * reaches 0.9 is taken.
  */
 #ifndef MR_LOAD_PERIOD_H
 #define MR_LOAD_PERIOD_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The runtime level in the model: rows of calls, launches, device operations, waits and memory, and
- * how they hang together.
+ * the links between them.
  *
  *     dependencies ──call──► calls ◄──call── device_operations         joined by (process, correlation),
  *          └───awaited_call──► │ ──operation──►                        never by order or time
  *                              ◄──call── kernel_launches
  *
- *     calls ──awaited──► device_operations ──after──► device_operations       what each waited for longest
+ *     calls ──awaited──► device_operations ──after──► device_operations       what each waited for last
  */
 #ifndef MR_LOAD_RUNTIME_H
 #define MR_LOAD_RUNTIME_H

@@ -144,7 +144,7 @@ static void link_kernel_launches(struct mr_model *model, const struct call_index
 	}
 }
 
-/* An operation that its launch alone tells of: it had not ended, or its end was not recorded. */
+/* An operation known only from its launch: it had not ended, or its end was not recorded. */
 static int add_operation_of(struct mr_model *model, uint32_t call, uint32_t name)
 {
 	const struct mr_calls *calls = &model->calls;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What synchronising calls without wait list waited for: of all operations that were launched to a queue, or
- * by a process, before the call began and that ended while it lasted, the one that ended last.
+ * Finds what synchronising calls without a wait list waited for: the last to end among all operations that were
+ * launched to a queue, or by a process, before the call began, and that ended during the call.
  */
 #include "base/sort.h"
 #include "load/runtime_waits.h"

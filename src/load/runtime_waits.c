@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What calls and device operations waited for: calls.awaited and device_operations.after, as doc/causes.md
- * defines them. Whatever the trace says, this takes O(n log n).
+ * Finds what calls and device operations waited for: calls.awaited and device_operations.after, as doc/causes.md
+ * defines them. This takes O(n log n) for any trace.
  *
  *     thread    ├ launch 1 ┤ ├ launch 2 ┤ ├───── synchronise ─────┤     awaited: of the operations that were
  *     device          ├─── 1 ───┤├──────── 2 ────────┤                  launched before the call began and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What runtime_waits.c and runtime_scopes.c share: how calls and device operations are found to have waited
- * for operations.
+ * Shared by runtime_waits.c and runtime_scopes.c, which find the operations that calls and device operations waited
+ * for.
  */
 #ifndef MR_LOAD_RUNTIME_WAITS_H
 #define MR_LOAD_RUNTIME_WAITS_H

@@ -18,7 +18,7 @@ struct mr_life {
 	struct stand now;
 	bool is_over;
 	bool woken_early; /* a waking came while it ran */
-	bool is_missed;   /* left its CPU unseen: blocked or runnable, the next event tells */
+	bool is_missed;   /* left its CPU unseen: blocked or runnable, the next event decides */
 	bool is_in_call;  /* BLOCKED in `call` */
 	/* It was woken, and that is the first that is heard of it after a gap. */
 	bool is_wake_open;
@@ -412,7 +412,7 @@ int mr_states_stop(struct mr_states_maker *maker, uint32_t task, struct mr_place
 	return result;
 }
 
-/* Nobody who is traced has made it: it was there when the recording began, and nothing was told of it. */
+/* No traced thread created it: it existed when the recording began, and there is no earlier record of it. */
 static bool is_found(const struct mr_states_maker *maker, uint32_t task)
 {
 	const struct mr_tasks *tasks = &maker->model->survey->tasks;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What each traced thread was doing, made of the switches and wakings of all CPUs in order of time.
+ * The states of each traced thread, from the switches and wake-ups of all CPUs in order of time.
  *
  *                  ┌───────────── switched in ─────────────┐
  *                  ▼                                       │
@@ -10,16 +10,16 @@
  *                  ▼ │                                     │
  *                  RUN ────────────────────────────────────┘──► exited
  *
- * Every event also says what the thread must have been doing until then. Where that is not what it was
- * thought to do, or records are missing in between (gaps.h), the time in doubt becomes UNKNOWN. Two things are
- * in order though they look odd, as each CPU stamps its own events: a thread may be woken before it
- * is seen to block, and may be seen on its next CPU a little before it leaves the last.
+ * Every event also implies the state of the thread before it. If that differs from the state so far, or if records
+ * are missing in between (gaps.h), the time in doubt becomes UNKNOWN. Two things look odd but are correct, because
+ * each CPU stamps its own events: a thread may be woken before it is seen to block, and may be seen on its next CPU a
+ * little before it leaves the last one.
  *
- * Some kernels do not tell of every switch. A thread that comes unseen is found by what it does next
- * (mr_states_see()), one that leaves unseen by who is found in its place (mr_states_miss()); only the time
- * since the CPU was last known to be with the one or the other is in doubt.
+ * Some kernels do not report every switch. A thread whose switch-in is missing is found by what it does next
+ * (mr_states_see()), one whose switch-out is missing by the thread found in its place (mr_states_miss()). Only the
+ * time since the last record of who had the CPU is in doubt.
  *
- * In traces without wakings (perf events) a thread that is not preempted is BLOCKED until it runs again.
+ * In traces without wake-ups (perf events) a thread that is not preempted is BLOCKED until it runs again.
  */
 #ifndef MR_LOAD_STATES_H
 #define MR_LOAD_STATES_H

@@ -4,12 +4,13 @@
 int mr_task_finder_start(struct mr_task_finder *finder, const struct mr_tasks *tasks,
 			 const struct mr_states_maker *states)
 {
-	uint32_t *next_of_tid = malloc((tasks->tid_limit + 1) * sizeof *next_of_tid);
+	size_t places = mr_tasks_places(tasks);
+	uint32_t *next_of_tid = malloc((places + 1) * sizeof *next_of_tid);
 
 	if (!next_of_tid)
 		return -ENOMEM;
-	for (uint32_t tid = 0; tid < tasks->tid_limit; tid++)
-		next_of_tid[tid] = tasks->tasks_by_tid.first[tid];
+	for (size_t place = 0; place < places; place++)
+		next_of_tid[place] = tasks->tasks_by_tid.first[place];
 	*finder = (struct mr_task_finder){
 		.tasks = tasks, .states = states, .next_of_tid = next_of_tid};
 	return 0;
@@ -36,10 +37,12 @@ uint32_t mr_task_now(struct mr_task_finder *finder, uint32_t tid)
 {
 	const struct mr_tasks *tasks = finder->tasks;
 
-	if (tid >= tasks->tid_limit)
+	if (!mr_tasks_has_place(tasks, finder->host, tid))
 		return MR_NO_TASK;
-	uint32_t *next = &finder->next_of_tid[tid];
-	uint32_t first = tasks->tasks_by_tid.first[tid], end = tasks->tasks_by_tid.first[tid + 1];
+	size_t place = mr_tasks_place(tasks, finder->host, tid);
+	uint32_t *next = &finder->next_of_tid[place];
+	const uint32_t *of_tid = &tasks->tasks_by_tid.first[place];
+	uint32_t first = of_tid[0], end = of_tid[1];
 
 	while (*next < end &&
 	       tasks->list.items[tasks->tasks_by_tid.order[*next]].begin_ns <= finder->now_ns)

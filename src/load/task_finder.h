@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which task the tid in an event of the kernel means, while events are read in order of time.
+ * Finds the task that a tid in a kernel event refers to, while events are read in order of time.
  *
  *     tid 100     ──── task 0 ────exec┬──── task 2 ────exit        fork── task 3 ──
  *                 ▲                   ▲                            ▲
  *                 └ each tid has a mark at the task that was born last; it only moves on
  *
- * Times never go back, so finding one is a look at the mark, where mr_task_find() would search. An ended task
- * has its tid until the next is born; whether it has ended is told by the states that are made meanwhile.
+ * Times never go back, so finding a task is one look at the mark, where mr_task_find() would search. An ended task
+ * keeps its tid until the next one is born; its states, which are made at the same time, show whether it has ended.
  */
 #ifndef MR_LOAD_TASK_FINDER_H
 #define MR_LOAD_TASK_FINDER_H
@@ -18,8 +18,9 @@
 struct mr_task_finder {
 	const struct mr_tasks *tasks;         /* borrowed */
 	const struct mr_states_maker *states; /* borrowed */
-	uint32_t *next_of_tid;                /* by tid: place in tasks_by_tid.order */
-	int64_t now_ns;                       /* set by the caller, never to an earlier time */
+	uint32_t *next_of_tid;                /* by place: of tasks_by_tid.order */
+	uint32_t host;                        /* set by the caller: whose tids are asked for */
+	int64_t now_ns;                       /* likewise, never to an earlier time */
 };
 
 /* 0 or -ENOMEM. */

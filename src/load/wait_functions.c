@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls that wait, of runtimes whose records do not say so: by name. Each runtime lists its functions in its folder:
+ * Recognises calls that wait by name, for runtimes whose records do not say so. Each runtime lists its functions:
  *
  *     MR_WAITS(function)                   launches nothing, and returns when operations have ended
  *     MR_WAITS_FOR_COPY(function, text)    launches a copy and returns when it has ended, if that goes to the host and

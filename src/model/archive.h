@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Keeps data structures in a file. What is kept is said once, by a function that goes through the members
- * and serves both ways: it writes them out, or fills them in.
+ * Keeps data structures in a file. One function lists the members to keep and works both ways: it writes them
+ * out, or fills them in.
  *
  *     ┌──────────┬──────────────┬──────────────┬─────┬──────────────────────────┐
  *     │ heading  │ column       │ column       │ ... │ head: everything else    │
  *     └──────────┴──────────────┴──────────────┴─────┴──────────────────────────┘
  *     0          a page         pages                 heading.head_offset    heading.file_bytes
  *
- * Columns are large: they are neither copied nor looked at, only found in the mapped file. The rest is
- * copied into memory of its own, to be freed as usual, and protected by a hash. Numbers stand as
- * the machine has them.
+ * Columns are large: they are neither copied nor checked, only located in the mapped file. The rest is
+ * copied into separate memory, to be freed as usual, and protected by a hash. Numbers have the machine's
+ * byte order.
  *
- * After a failure the functions do nothing: look at `error` once, at the end. What was read then is good
- * only for being freed.
+ * After a failure the functions do nothing: check `error` once, at the end. What was read can then only be
+ * freed.
  */
 #ifndef MR_MODEL_ARCHIVE_H
 #define MR_MODEL_ARCHIVE_H

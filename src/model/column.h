@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the columns of the model hold. COLUMN(type, name, "what it says") in table.h gives each column
- * one of the types below. The model's own code sees plain integers; the description of a column
- * tells generic code (SQL, documentation) what they stand for.
+ * The types of the model's columns. COLUMN(type, name, "description") in table.h gives each column one of
+ * the types below. The model's own code sees plain integers; from the description of a column, generic code
+ * (SQL, documentation) knows their meaning.
  *
  *     type                                          holds                                  none is
  *     uint8_t uint32_t uint64_t int64_t             a number

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What must be true of device operations, whatever the clocks say. Device times come through a clock map
- * that is exact to a bound only; these are the independent checks of it.
+ * Conditions that the times of device operations must satisfy. Device times come from a clock map that is
+ * exact only to an error bound; these conditions check it independently.
  *
  *     call      ├──launch──┤                 ├────── wait ──────┤
  *                    ├─ 1 ─►                                2 ◄─┤    1  no operation starts before its
  *     queue              .  ├─ operation ─┤ ├─ operation ─┤          launch begins   2  nor ends after
  *                           3 queued ≤ submitted ≤ start  4          the call that waited for it
  *
- * A constraint is never enforced: times stay as they are. One that is missed by no more than the
- * clocks' bounds is uncertain, by more it is broken, and the operation is flagged (MR_ROW_VIOLATED). The least
- * slack tells of a constant bias too, which breaks nothing: it should be about as small as a launch is
- * quick.
+ * A constraint is never enforced: times stay as they are. If it is violated by no more than the clocks'
+ * error bounds, it is uncertain; if by more, it is broken, and the operation is flagged (MR_ROW_VIOLATED). The
+ * least slack also reveals a constant bias that breaks nothing: it should be about as small as the fastest
+ * launch.
  */
 #ifndef MR_MODEL_CONSTRAINTS_H
 #define MR_MODEL_CONSTRAINTS_H

@@ -49,6 +49,7 @@ void mr_definitions_free(struct mr_definitions *definitions)
 	mr_vec_free(&definitions->nodes);
 	mr_vec_free(&definitions->edges);
 	mr_vec_free(&definitions->devices);
+	mr_vec_free(&definitions->identities);
 	mr_vec_free(&definitions->queues);
 	mr_vec_free(&definitions->files);
 	mr_vec_free(&definitions->clocks);
@@ -126,6 +127,16 @@ static int add_device(struct mr_definitions *definitions, uint32_t process,
 	return mr_vec_push(&definitions->devices, device);
 }
 
+static int add_device_identity(struct mr_definitions *definitions, uint32_t process,
+			       const struct mr_event_def_device_identity *def, const char *text)
+{
+	struct mr_device_identity identity = {.device = def->device, .process = process};
+
+	if (intern(definitions, text, &identity.identity) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&definitions->identities, identity);
+}
+
 static int add_queue(struct mr_definitions *definitions, uint32_t process,
 		     const struct mr_event_def_queue *def)
 {
@@ -190,6 +201,8 @@ int mr_definitions_add(struct mr_definitions *definitions, uint32_t process,
 		return add_edge(definitions, process, event->payload);
 	case MR_EVENT_def_device:
 		return add_device(definitions, process, event->payload);
+	case MR_EVENT_def_device_identity:
+		return add_device_identity(definitions, process, event->payload, event->text);
 	case MR_EVENT_def_queue:
 		return add_queue(definitions, process, event->payload);
 	case MR_EVENT_def_file:
@@ -277,6 +290,20 @@ static void resolve_graphs(struct mr_definitions *definitions)
 	}
 }
 
+/* A device that is not defined has none: the first of the list is no device. */
+static void resolve_identities(struct mr_definitions *definitions)
+{
+	for (size_t i = 0; i < definitions->identities.count; i++) {
+		const struct mr_device_identity *said = &definitions->identities.items[i];
+		uint32_t device =
+			mr_definition_find(definitions, said->process, MR_ID_device, said->device);
+
+		if (device)
+			definitions->devices.items[device].identity = said->identity;
+	}
+	mr_vec_free(&definitions->identities);
+}
+
 static void resolve_devices(struct mr_definitions *definitions)
 {
 	for (size_t i = MR_CLOCK_FIRST_DEVICE; i < definitions->clocks.count; i++) {
@@ -310,5 +337,6 @@ int mr_definitions_resolve(struct mr_definitions *definitions)
 			return -ENOMEM;
 	resolve_graphs(definitions);
 	resolve_devices(definitions);
+	resolve_identities(definitions);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a trace defines: strings, graphs, nodes, edges, devices, queues, files, clocks — of all
- * processes in one numbering.
+ * What a trace defines: strings, graphs, nodes, edges, devices, queues, files and clocks of all processes,
+ * in one numbering.
  *
- * In the trace ids are per process, and a forked process goes on with its parent's:
+ * In the trace, ids are per process, and a forked process continues its parent's numbers:
  *
  *     process 1   ids 1 ──────── 40 ...              id 7 of process 2 is below its first_definition,
  *     process 2                  41 ───── 60         so it is id 7 of process 1
@@ -51,6 +51,7 @@ struct mr_edge {
 struct mr_device {
 	uint32_t name; /* string */
 	uint32_t host;
+	uint32_t identity; /* string: the same in all processes of the host; 0: not known */
 	uint32_t
 		same; /* the first device of the list that is the same one of that host, perhaps itself */
 	uint32_t
@@ -81,6 +82,13 @@ struct mr_defined_clock {
 	uint32_t process;
 };
 
+/* What a process says of a device that it has defined. */
+struct mr_device_identity {
+	uint32_t device;   /* id, as recorded */
+	uint32_t identity; /* string */
+	uint32_t process;
+};
+
 /* One definition as it was met: where its id must lead. */
 struct mr_definition {
 	uint32_t id;
@@ -108,8 +116,9 @@ struct mr_definitions {
 	mr_vec(struct mr_file) files;
 	mr_vec(struct mr_defined_clock) clocks;
 	mr_vec(uint32_t) system_calls; /* names (strings), by number; 0 where not defined */
-	mr_vec(struct mr_definition_scope) scopes; /* one per process of the survey */
-	uint64_t impossible;                       /* definitions whose id cannot be */
+	mr_vec(struct mr_device_identity) identities; /* until devices have them */
+	mr_vec(struct mr_definition_scope) scopes;    /* one per process of the survey */
+	uint64_t impossible;                          /* definitions whose id cannot be */
 };
 
 int mr_definitions_start(struct mr_definitions *definitions);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Level of detail: what a viewer draws of a track, in time that depends on the pixels and not on the
- * slices (the rows of any table of intervals).
+ * Level of detail: finds what a viewer draws for a track, in time that depends on the number of pixels and not
+ * on the number of slices (the rows of any table of intervals).
  *
- * Slices of a track lie in lanes. Each has the lowest lane that is free when it begins, so in a lane
- * nothing overlaps; where slices are nested the lane is the depth, and where they overlap otherwise, as
- * in a queue whose operations run side by side, they go beside one another:
+ * The slices of a track lie in lanes. Each slice takes the lowest lane that is free when it begins, so nothing
+ * overlaps in a lane. If slices are nested, the lane is the depth; if they overlap otherwise, as in a queue whose
+ * operations run concurrently, they lie beside each other:
  *
  *     lane 0  ├──── A ──────────┤ ├── D ──┤              pixels of lane 0     │ A, D │ -    │
  *     lane 1     ├─ B ─┤  ├── C ──────┤                  pixels of lane 1     │ B, C │ -    │
  *
- * The last of MR_DETAIL_LANES holds whatever found no other; only there slices overlap.
+ * The last of MR_DETAIL_LANES contains all slices that found no other lane; only there slices overlap.
  *
- * The rows of a track are taken in blocks, blocks in groups of MR_DETAIL_FAN_OUT, and so on. For each
- * lane a block knows how many slices begin in it, their time, the longest, the first, and the one that ends
- * last. Lanes of single rows are not kept: they are found again from those ends at the block's beginning.
- * Blocks have so many rows that all of it takes less than a byte per slice, whatever the lanes.
+ * The rows of a track form blocks, blocks form groups of MR_DETAIL_FAN_OUT, and so on. For each lane a block
+ * stores how many slices begin in it, their time, the longest, the first, and the one that ends last. The lanes
+ * of single rows are not stored: they are computed again from the lanes' ends at the begin of the block. Blocks
+ * have so many rows that all of this takes less than a byte per slice, however many lanes there are.
  *
  *     level 1   ┌──────────────── 64 blocks ────────────────┐┌────
  *     level 0   ├ block_rows ┤├ block_rows ┤├ ...            ├
@@ -53,7 +53,7 @@ struct mr_detail_view {
 	uint32_t pixels;
 };
 
-/* All slices of one pixel; of a single one it tells everything. */
+/* All slices of one pixel; if there is only one, this describes it completely. */
 struct mr_detail_pixel {
 	uint32_t pixel;
 	uint32_t lane;

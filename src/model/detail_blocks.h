@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the level of detail is made of. For detail.c, which builds it, and detail_query.c, which looks at it.
+ * The structures of the level of detail, for detail.c, which builds it, and detail_query.c, which reads it.
  */
 #ifndef MR_MODEL_DETAIL_BLOCKS_H
 #define MR_MODEL_DETAIL_BLOCKS_H

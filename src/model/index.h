@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The saved index: a loaded model in the file TRACE/index.millrace, so that a large trace is opened again in
- * no time. Its columns are mapped, not read (archive.h); the trace itself is opened as always.
+ * The saved index: a loaded model in the file TRACE/index.millrace, so that a large trace opens immediately the
+ * next time. Its columns are mapped, not read (archive.h); the trace itself is opened as always.
  *
- * It is believed only if it is certainly what loading the trace now would give: the same program in the
- * same boot of the machine has written it, and every file of the trace has the same inode, size and
- * time of change. Such a key cannot be shipped with somebody else's trace, so columns are not looked through
- * before they are used; the same boot also means that no crash of the machine has lost pages of the
- * file. The trace's files are looked at before they are read: if one changes meanwhile, the index is stale
- * at once. The index and its folder must belong to the user. Any doubt, and the trace is loaded anew.
+ * The index is used only if it is certainly what loading the trace now would give: the same program wrote it
+ * during the same boot of the machine, and every file of the trace has the same inode, size and time of change.
+ * Such a key cannot be shipped with someone else's trace, so columns are not checked before they are used; the
+ * same boot also means that no crash of the machine has lost pages of the file. The key of the trace's files is
+ * taken before they are read: if one changes meanwhile, the index is stale at once. The index and its folder must
+ * belong to the user. In any doubt the trace is loaded again.
  *
- * It is written under another name, locked, and renamed, so that there is never half of one; several
- * processes may load the same trace at a time. It is not written for small traces, which load in no time;
- * for one that is still being recorded or is damaged; in a folder of somebody else; where it would take
- * more than half of the room left. Nobody is told: it is only about time.
+ * The index is written under another name, locked, and renamed, so that there is never a partial one; several
+ * processes may load the same trace at the same time. It is not written for small traces, which load quickly; for
+ * a trace that is still being recorded or is damaged; in a folder of another user; or if it would take more than
+ * half of the free space. There is no message in these cases: only time is lost.
  */
 #ifndef MR_MODEL_INDEX_H
 #define MR_MODEL_INDEX_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the saved index keeps of a model: all that analyses read. The lookups of ids as recorded
- * (mr_definitions.scopes) served the loading and are not kept. And the level of detail, for the viewer: making it
- * means to look at every row.
+ * (mr_definitions.scopes, identities) served the loading and are not kept. And the level of detail, for the viewer:
+ * making it means to look at every row.
  */
 #include "model/index.h"
 
 #include "model/detail.h"
 
 /* Whoever adds a member adds it below, and then changes the size here. */
-_Static_assert(sizeof(struct mr_definitions) == 296, "say here whether new members are kept");
+_Static_assert(sizeof(struct mr_definitions) == 320, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_clocks) == 152, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_clock_map) == 80, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_tasks) == 136, "say here whether new members are kept");
@@ -70,11 +70,10 @@ static void visit_clocks(struct mr_archive *archive, struct mr_survey *survey)
 	survey->clocks->monotonic = survey->clocks->maps + monotonic;
 }
 
-static void visit_by_tid(struct mr_archive *archive, struct mr_by_tid *by_tid, uint32_t tid_limit,
+static void visit_by_tid(struct mr_archive *archive, struct mr_by_tid *by_tid, size_t places,
 			 size_t count)
 {
-	mr_archive_array(archive, (void **)&by_tid->first, (size_t)tid_limit + 1,
-			 sizeof *by_tid->first);
+	mr_archive_array(archive, (void **)&by_tid->first, places + 1, sizeof *by_tid->first);
 	mr_archive_array(archive, (void **)&by_tid->order, count, sizeof *by_tid->order);
 }
 
@@ -84,8 +83,9 @@ static void visit_tasks(struct mr_archive *archive, struct mr_tasks *tasks)
 	mr_archive_vec(archive, &tasks->programs);
 	mr_archive_vec(archive, &tasks->names);
 	mr_archive_plain(archive, &tasks->tid_limit, sizeof tasks->tid_limit);
-	visit_by_tid(archive, &tasks->tasks_by_tid, tasks->tid_limit, tasks->list.count);
-	visit_by_tid(archive, &tasks->names_by_tid, tasks->tid_limit, tasks->names.count);
+	mr_archive_plain(archive, &tasks->host_limit, sizeof tasks->host_limit);
+	visit_by_tid(archive, &tasks->tasks_by_tid, mr_tasks_places(tasks), tasks->list.count);
+	visit_by_tid(archive, &tasks->names_by_tid, mr_tasks_places(tasks), tasks->names.count);
 }
 
 static void visit_survey(struct mr_archive *archive, struct mr_survey *survey)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the launches of a process say about its steps, where nobody says more (load/infer_steps.h).
+ * What the launches of a process show about its steps, if nothing marks them (load/infer_steps.h).
  */
 #ifndef MR_MODEL_INFERENCE_H
 #define MR_MODEL_INFERENCE_H

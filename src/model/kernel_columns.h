@@ -3,13 +3,13 @@
  * Columns of the tables that the kernel level fills (kernel.c, states.c), described as in table.h.
  *
  * The states of a thread tile its life: from its creation to its last switch or the end of the recording
- * there is no gap and no overlap. Where records are missing the state is UNKNOWN, never a guess.
+ * there is no gap and no overlap. If records are missing, the state is UNKNOWN, never a guess.
  *
  *     thread   RUN ──► BLOCKED ─────────► RUNNABLE ──► RUN ──► RUNNABLE ──► RUN ──► UNKNOWN ──► RUN
  *                      until it is woken   woken               preempted           records lost
  *
- * A thread that is traced but has no track of its own in the user streams has one all the same
- * (task_tracks.h). Tids are those of the initial pid namespace.
+ * A traced thread that has no track in the user streams gets one anyway (task_tracks.h). Tids are those of the
+ * initial pid namespace.
  */
 #ifndef MR_MODEL_KERNEL_COLUMNS_H
 #define MR_MODEL_KERNEL_COLUMNS_H

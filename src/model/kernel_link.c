@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What belongs together among the rows of one thread: all are sorted by time, so each pair of tables is
- * gone through once, side by side.
+ * Links the rows of one thread: all are sorted by time, so one pass walks each pair of tables side by side.
  */
 #include "model/kernel_link.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What rows of the kernel level have to do with each other, in a model or in a cut of one.
+ * Links between rows of the kernel level, in a model or in a cut of one.
  */
 #ifndef MR_MODEL_KERNEL_LINK_H
 #define MR_MODEL_KERNEL_LINK_H

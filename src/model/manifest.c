@@ -20,7 +20,7 @@ struct mr_manifest_private {
 	bool no_memory;
 };
 
-/* The first problem is the one worth telling. */
+/* The first problem is the one worth reporting. */
 static void note_problem(struct mr_manifest_private *reader, const char *what, const char *why)
 {
 	if (reader->manifest.problem)
@@ -183,6 +183,7 @@ static void read_reduced(struct mr_manifest_private *reader, json_t *level)
 	json_t *array = member(reader, level, "reduced", is_array);
 	size_t size = json_array_size(array);
 
+	kernel->reduced_above = count_member(reader, level, "reduced_above");
 	kernel->processes_reduced = count_member(reader, level, "reduced_count");
 	kernel->reduced = mr_region_allocate(&reader->region, size * sizeof *kernel->reduced);
 	reader->no_memory |= !kernel->reduced;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * manifest.json: what `millrace record` knows about a run and the events do not say.
+ * manifest.json: what `millrace record` knows about a recording and the events do not contain.
  *
- * Nothing in it is needed to read the trace. A manifest that is absent, broken or of a later format
- * makes a manifest object all the same, with `problem` set and everything else as if unknown; a
- * member of the wrong type is likewise named in `problem` and taken as absent.
+ * Reading the trace needs nothing from it. If the manifest is absent, broken or of a later format, there is still
+ * a manifest object, with `problem` set and everything else unknown; likewise, a member of the wrong type is named in
+ * `problem` and treated as absent.
  *
  * All texts belong to the manifest.
  */
@@ -60,6 +60,7 @@ struct mr_manifest_kernel {
 	size_t cpu_count;
 	struct mr_manifest_off *off;
 	size_t off_count;
+	uint64_t reduced_above; /* system calls a second; 0 if not known */
 	struct mr_manifest_reduced *reduced;
 	size_t reduced_count;       /* that are listed */
 	uint64_t processes_reduced; /* all of them */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * By what pieces of memory are known, and where they are counted.
+ * The keys of allocations, and the accounts in which they are counted.
  */
 #ifndef MR_MODEL_MEMORY_ACCOUNTS_H
 #define MR_MODEL_MEMORY_ACCOUNTS_H
 
 #include "model/model.h"
 
-/* What names a piece of memory while it lives, without padding. Frees of a runtime tell the handle alone. */
+/* Identifies an allocation while it is live, without padding. A runtime's frees record only the handle. */
 struct mr_memory_key {
 	uint64_t address;
 	uint32_t process;

@@ -115,6 +115,17 @@ static inline bool mr_model_is_imported(const struct mr_model *model)
 	return model->manifest->state && strcmp(model->manifest->state, "imported") == 0;
 }
 
+static inline uint32_t mr_track_host(const struct mr_model *model, uint32_t track)
+{
+	return model->survey->tracks.items[track].host;
+}
+
+/* The device of the host that a device is, as one process knows it (definitions.h): the one that stands for all. */
+static inline uint32_t mr_device_canonical(const struct mr_model *model, uint32_t device)
+{
+	return model->survey->definitions.devices.items[device].same;
+}
+
 static inline int64_t mr_operation_end_ns(const struct mr_model *model, uint32_t row)
 {
 	return model->device_operations.start_ns[row] + model->device_operations.duration_ns[row];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which interval of a thread encloses which, and how much time is an interval's own.
+ * Finds which interval of a thread encloses which, and the self time of each.
  *
  *     A ├──────────────────────┤       parent(B) = parent(C) = A, parent(D) = C
  *     B    ├────┤                      self(A) = A - B - C
  *     C             ├──────┤           self(C) = C - D
  *     D               ├──┤
  *
- * The parent is found among the intervals still open: those that do not enclose the new one are closed.
- * One that is closed while it still lasts overlaps without nesting, which a thread that does one
- * thing at a time cannot do: the new interval is flagged and counted. Where children of one parent
- * overlap, the time they share is taken from the parent once.
+ * The parent is one of the intervals that are still open: those that do not enclose the new one are closed. If one is
+ * closed before its end, it overlaps the new one without nesting, which is impossible for a thread that does one
+ * thing at a time: the new interval is flagged and counted. If children of one parent overlap, the time that they
+ * share is subtracted from the parent once.
  */
 #ifndef MR_MODEL_NESTING_H
 #define MR_MODEL_NESTING_H

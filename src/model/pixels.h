@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Time on pixels: pixel i of the time [begin, end) is [begin + i span / pixels, begin + (i + 1) span / pixels),
+ * Maps time to pixels: pixel i of the time [begin, end) is [begin + i span / pixels, begin + (i + 1) span / pixels),
  * without rounding.
  */
 #ifndef MR_MODEL_PIXELS_H

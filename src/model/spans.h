@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From when to when the trace, its processes and its threads last, from the packets' times.
+ * The first and last times of the trace, its processes and its threads, from the packets' times.
  */
 #ifndef MR_MODEL_SPANS_H
 #define MR_MODEL_SPANS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In which step of its process something happened, whatever thread did it.
+ * Finds the step of a process in which something happened, on any thread.
  *
  *     process 1   ├── 0 ──┤├── 1 ──┤   ├── 2 ──┤
- *                     ▲                    ▲             where steps overlap the one that began first counts
+ *                     ▲                    ▲             if steps overlap, the one that began first counts
  *
  * Read-only once made.
  */

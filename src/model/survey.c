@@ -315,7 +315,8 @@ static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_
 	case MR_EVENT_kernel_exec:
 	case MR_EVENT_kernel_exit:
 	case MR_EVENT_kernel_task_name:
-		return mr_tasks_note(&survey->tasks, &survey->definitions.strings, event);
+		return mr_tasks_note(&survey->tasks, survey->processes.items[process].host,
+				     &survey->definitions.strings, event);
 	default:
 		return mr_definitions_add(&survey->definitions, process, event);
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * First look at a trace: who took part, what is defined, how the clocks relate, how many events of
- * each kind there are and how many were lost. One pass over the events that keeps none of them.
+ * The first pass over a trace: processes and threads, definitions, relations between clocks, how many events of
+ * each kind there are and how many were lost. It keeps none of the events.
  * Enough for `info` and `dump`; the model (model.h) builds on it.
  *
  *     hosts ◄── processes ◄── tracks: one per thread, then one per queue of a device, then one per CPU
  *
- * A thread is known by (process, tid). A tid that the same process used twice is one track. Threads and
+ * A thread is identified by (process, tid). A tid that the same process used twice is one track. Threads and
  * processes that only the kernel level saw come last of their kind (task_tracks.h).
  * MR_RECORDER_PROCESS is the recorder itself, whose stream holds clock samples: it has no track.
  *

@@ -10,8 +10,8 @@
  *     └─────────┘  │ 4 │      │      │  0  │  160     │   5        │
  *                  └───┘      └─────►│  1  │   90     │ 200        │
  *
- * After mr_table_sort() rows stand by track, in a track by start; of two that start together the longer
- * comes first, so that an interval always follows what encloses it. Rows of track t are
+ * mr_table_sort() sorts rows by track, then by start; if two start together, the longer one comes first, so
+ * that an interval always follows the interval that encloses it. The rows of track t are
  * [first_of_track[t], first_of_track[t + 1]).
  *
  * Strings, nodes, devices ... are indices into the model's own tables; 0 means none.
@@ -182,6 +182,7 @@ enum mr_call_role {
 	COLUMN(process, process, "process that launched it")                               \
 	COLUMN(row_of(calls), call, "the call that launched it")                           \
 	COLUMN(row_of(node_executions), execution, "innermost execution around that call") \
+	COLUMN(node, node, "node of that execution")                                       \
 	COLUMN(row_of(steps), step_row, "step of its process in which it was launched")    \
 	COLUMN(row_of(device_operations), after,                                           \
 	       "of the operations it waits for, the one that ends last")                   \

@@ -50,7 +50,7 @@ static void join_beginning(struct mr_survey *survey, const struct group *group, 
 	}
 }
 
-/* A thread whose tid an earlier thread of its process had: the user streams do not tell them apart. */
+/* A thread that reuses the tid of an earlier thread of its process: the user streams do not distinguish them. */
 static void join_again(struct mr_survey *survey, const struct group *group, size_t at)
 {
 	struct mr_task *task = task_of(survey, group, at);

@@ -12,6 +12,7 @@ enum {
 
 struct mr_task_record {
 	int64_t ns;
+	uint32_t host;
 	uint32_t tid;
 	uint32_t other_tid; /* parent, or the thread's own before an exec */
 	uint32_t pid;
@@ -60,11 +61,13 @@ static void read_record(const struct mr_event *event, struct mr_task_record *rec
 	}
 }
 
-int mr_tasks_note(struct mr_tasks *tasks, struct mr_strings *strings, const struct mr_event *event)
+int mr_tasks_note(struct mr_tasks *tasks, uint32_t host, struct mr_strings *strings,
+		  const struct mr_event *event)
 {
 	struct mr_task_record record = {
-		/* Kernel streams tell the trace clock itself. */
+		/* Kernel streams use the trace clock itself. */
 		.ns = (int64_t)mr_min(event->ticks, (uint64_t)MR_CLOCK_MAX_NS),
+		.host = host,
 		.event = event->desc->id,
 	};
 
@@ -75,6 +78,7 @@ int mr_tasks_note(struct mr_tasks *tasks, struct mr_strings *strings, const stru
 	    mr_strings_intern(strings, event->text, strlen(event->text), &record.text) < 0)
 		return -ENOMEM;
 	tasks->tid_limit = mr_max(tasks->tid_limit, record.tid + 1);
+	tasks->host_limit = mr_max(tasks->host_limit, host + 1);
 	return mr_vec_push(&tasks->records, record);
 }
 
@@ -92,12 +96,14 @@ struct holder {
 
 struct builder {
 	struct mr_tasks *tasks;
-	struct holder *holders; /* by tid */
+	struct holder *holders; /* by place */
+	uint32_t host;          /* whose records are applied */
 };
 
 static struct holder *holder_of(struct builder *builder, uint32_t tid)
 {
-	struct holder *holder = &builder->holders[tid];
+	struct holder *holder =
+		&builder->holders[mr_tasks_place(builder->tasks, builder->host, tid)];
 
 	if (!holder->is_met)
 		*holder =
@@ -145,6 +151,7 @@ static int begin_task(struct builder *builder, uint32_t tid, int64_t ns, struct 
 	end_task(builder, holder, ns, MR_TASK_LOST);
 	holder->task = (uint32_t)builder->tasks->list.count;
 	holder->best_name_ns = 0;
+	task.host = builder->host;
 	task.tid = tid;
 	task.begin_ns = ns;
 	task.end_ns = INT64_MAX;
@@ -155,6 +162,7 @@ static int begin_task(struct builder *builder, uint32_t tid, int64_t ns, struct 
 static int begin_program(struct builder *builder, struct mr_program program)
 {
 	holder_of(builder, program.pid)->program = (uint32_t)builder->tasks->programs.count;
+	program.host = builder->host;
 	program.process = UINT32_MAX;
 	program.begin_ns = INT64_MAX;
 	program.end_ns = INT64_MIN;
@@ -170,7 +178,8 @@ static int give_name(struct builder *builder, uint32_t tid, int64_t ns, uint32_t
 	keep_name(builder, holder, ns);
 	holder->name = name;
 	holder->named_ns = ns;
-	return mr_vec_push(&builder->tasks->names, ((struct mr_task_name){tid, name, ns}));
+	return mr_vec_push(&builder->tasks->names,
+			   ((struct mr_task_name){builder->host, tid, name, ns}));
 }
 
 static uint32_t last_task_of(struct builder *builder, uint32_t tid)
@@ -247,6 +256,7 @@ static void note_exit(struct builder *builder, const struct mr_task_record *reco
 
 static int apply(struct builder *builder, const struct mr_task_record *record)
 {
+	builder->host = record->host;
 	switch (record->event) {
 	case MR_EVENT_kernel_fork:
 		return note_fork(builder, record);
@@ -260,7 +270,7 @@ static int apply(struct builder *builder, const struct mr_task_record *record)
 	}
 }
 
-/* CPUs have streams of their own: what they tell is put in order of time first. */
+/* Each CPU has its own stream: their events are first merged in order of time. */
 static int apply_all(struct builder *builder)
 {
 	const struct mr_tasks *tasks = builder->tasks;
@@ -276,59 +286,63 @@ static int apply_all(struct builder *builder)
 		if (apply(builder, &tasks->records.items[items[i].index]) < 0)
 			return -ENOMEM;
 	int64_t last_ns = count ? tasks->records.items[items[count - 1].index].ns : 0;
-	for (size_t i = 0; i < tasks->list.count; i++)
+	for (size_t i = 0; i < tasks->list.count; i++) {
+		builder->host = tasks->list.items[i].host;
 		keep_name(builder, holder_of(builder, tasks->list.items[i].tid), last_ns);
+	}
 	return 0;
 }
 
 /* ---- finding ------------------------------------------------------------------------------------ */
 
-static uint32_t tid_of(const void *members, size_t stride, size_t index)
+static size_t place_of(const struct mr_tasks *tasks, const void *members, size_t stride,
+		       size_t index)
 {
-	return *(const uint32_t *)((const char *)members + index * stride);
+	const uint32_t *host_and_tid = (const uint32_t *)((const char *)members + index * stride);
+
+	return mr_tasks_place(tasks, host_and_tid[0], host_and_tid[1]);
 }
 
-/* Members are `stride` bytes apart, and each begins with its tid. */
-static int index_by_tid(struct mr_by_tid *by_tid, const void *members, size_t stride, size_t count,
-			uint32_t tid_limit)
+/* Members are `stride` bytes apart, and each begins with its host and tid. */
+static int index_by_tid(const struct mr_tasks *tasks, struct mr_by_tid *by_tid, const void *members,
+			size_t stride, size_t count)
 {
-	uint32_t *first = by_tid->first = calloc((size_t)tid_limit + 2, sizeof *first);
+	size_t places = mr_tasks_places(tasks);
+	uint32_t *first = by_tid->first = calloc(places + 2, sizeof *first);
 	uint32_t *order = by_tid->order = malloc((count + 1) * sizeof *order);
 
 	if (!first || !order)
 		return -ENOMEM;
-	/* first[t + 1] is where t is to be filled in next, and in the end where t + 1 begins. */
+	/* first[p + 1] is where p is to be filled in next, and in the end where p + 1 begins. */
 	for (size_t i = 0; i < count; i++)
-		first[tid_of(members, stride, i) + 1]++;
+		first[place_of(tasks, members, stride, i) + 1]++;
 	uint32_t sum = 0;
-	for (uint32_t t = 1; t <= tid_limit; t++) {
-		uint32_t of_tid = first[t];
+	for (size_t place = 1; place <= places; place++) {
+		uint32_t of_place = first[place];
 
-		first[t] = sum;
-		sum += of_tid;
+		first[place] = sum;
+		sum += of_place;
 	}
 	for (size_t i = 0; i < count; i++)
-		order[first[tid_of(members, stride, i) + 1]++] = (uint32_t)i;
+		order[first[place_of(tasks, members, stride, i) + 1]++] = (uint32_t)i;
 	return 0;
 }
 
 int mr_tasks_build(struct mr_tasks *tasks)
 {
-	mr_auto(free) struct holder *holders = calloc(tasks->tid_limit + 1, sizeof *holders);
-	struct builder builder = {tasks, holders};
+	mr_auto(free) struct holder *holders = calloc(mr_tasks_places(tasks) + 1, sizeof *holders);
+	struct builder builder = {tasks, holders, 0};
 
 	if (!holders)
 		return -ENOMEM;
 	int result = apply_all(&builder);
 	mr_vec_free(&tasks->records);
 	if (result == 0)
-		result = index_by_tid(&tasks->tasks_by_tid, tasks->list.items,
-				      sizeof *tasks->list.items, tasks->list.count,
-				      tasks->tid_limit);
+		result = index_by_tid(tasks, &tasks->tasks_by_tid, tasks->list.items,
+				      sizeof *tasks->list.items, tasks->list.count);
 	if (result == 0)
-		result = index_by_tid(&tasks->names_by_tid, tasks->names.items,
-				      sizeof *tasks->names.items, tasks->names.count,
-				      tasks->tid_limit);
+		result = index_by_tid(tasks, &tasks->names_by_tid, tasks->names.items,
+				      sizeof *tasks->names.items, tasks->names.count);
 	return result;
 }
 
@@ -344,12 +358,13 @@ void mr_tasks_free(struct mr_tasks *tasks)
 	free(tasks->names_by_tid.order);
 }
 
-uint32_t mr_task_find(const struct mr_tasks *tasks, uint32_t tid, int64_t ns)
+uint32_t mr_task_find(const struct mr_tasks *tasks, uint32_t host, uint32_t tid, int64_t ns)
 {
-	if (tid >= tasks->tid_limit)
+	if (!mr_tasks_has_place(tasks, host, tid))
 		return MR_NO_TASK;
 	const struct mr_by_tid *by_tid = &tasks->tasks_by_tid;
-	uint32_t low = by_tid->first[tid], high = by_tid->first[tid + 1], first = low;
+	size_t place = mr_tasks_place(tasks, host, tid);
+	uint32_t low = by_tid->first[place], high = by_tid->first[place + 1], first = low;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -362,12 +377,13 @@ uint32_t mr_task_find(const struct mr_tasks *tasks, uint32_t tid, int64_t ns)
 	return low > first ? by_tid->order[low - 1] : MR_NO_TASK;
 }
 
-uint32_t mr_task_name_at(const struct mr_tasks *tasks, uint32_t tid, int64_t ns)
+uint32_t mr_task_name_at(const struct mr_tasks *tasks, uint32_t host, uint32_t tid, int64_t ns)
 {
-	if (tid >= tasks->tid_limit)
+	if (!mr_tasks_has_place(tasks, host, tid))
 		return 0;
 	const struct mr_by_tid *by_tid = &tasks->names_by_tid;
-	uint32_t low = by_tid->first[tid], high = by_tid->first[tid + 1], first = low;
+	size_t place = mr_tasks_place(tasks, host, tid);
+	uint32_t low = by_tid->first[place], high = by_tid->first[place + 1], first = low;
 
 	if (low == high)
 		return 0;
@@ -379,6 +395,6 @@ uint32_t mr_task_name_at(const struct mr_tasks *tasks, uint32_t tid, int64_t ns)
 		else
 			high = middle;
 	}
-	/* What it was called before its name was first told is that name too. */
+	/* Before its name was first recorded, it is assumed to have had the same name. */
 	return tasks->names.items[by_tid->order[low > first ? low - 1 : first]].name;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A part of the trace that is looked at: a stretch of time, and perhaps only some of the processes.
+ * A window: the part of the trace that is analysed; a stretch of time, and perhaps only some of the processes.
  *
  *     whole   ├──── a ────┤ ├─ b ─┤      ├── c ──┤         rows that touch the window, clipped at its ends
  *     window         ├──────────────────────┤              (MR_ROW_CUT); links to rows that are not
  *     cut            ├ a ─┤ ├─ b ─┤      ├ c┤              there lead nowhere (MR_NO_ROW)
  *
- * Each link stands by itself: an operation leads to its execution if that is there, whether its launch is or not.
+ * Each link stands by itself: an operation leads to its execution if that is inside, whether its launch is or not.
  *
- * Analyses of tables read a cut model as they read a whole one, and what they find sums to the window. Those
- * that must look outside it — what ended a wait, what launched an operation — find the whole model, the
- * row there and the window through the functions below. Of a model that is no cut all these are itself.
+ * Analyses of tables read a cut model like a whole one, and their results sum to the window. Analyses that must
+ * look outside it (what ended a wait, what launched an operation) find the whole model, the row there and the
+ * window through the functions below. For a model that is not a cut, these functions return the model itself.
  */
 #ifndef MR_MODEL_WINDOW_H
 #define MR_MODEL_WINDOW_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "query/lists.h"
 
-/* `name` where the member's own is a word of SQL. */
+/* For members whose own name is a keyword of SQL. */
 #define MEMBER_AS(name, of, type, member, doc)                                  \
 	{                                                                       \
 		name, sizeof(((struct of *)0)->member), MR_MEANING_##type, doc, \
@@ -11,101 +11,102 @@
 
 /* clang-format off */
 static const struct mr_column_desc columns_of_hosts[] = {
-	MEMBER(mr_host, string, name, "of the machine; empty if it is not known"),
-	MEMBER(mr_host, string, boot_id, "another one after each start of the machine"),
+	MEMBER(mr_host, string, name, "name of the machine; empty if not known"),
+	MEMBER(mr_host, string, boot_id, "identifies one boot of the machine"),
 };
 
 static const struct mr_column_desc columns_of_processes[] = {
-	MEMBER(mr_process, host, host, "that it ran on"),
-	MEMBER(mr_process, uint32_t, number, "in this run, never used again; 0: known from the kernel level alone"),
-	MEMBER(mr_process, uint32_t, pid, "as the system numbers it"),
-	MEMBER(mr_process, process, parent, "the process it came from; its own row if there is none"),
-	MEMBER(mr_process, string, program, "what it runs"),
-	MEMBER(mr_process, one_of(process_origin), origin, "how it came to be"),
-	MEMBER_AS("ended", mr_process, one_of(process_end), end, "how it was seen to end"),
-	MEMBER(mr_process, time_ns, first_ns, "its first record"),
-	MEMBER(mr_process, time_ns, last_ns, "its last record"),
-	MEMBER(mr_process, uint64_t, event_count, "that it recorded"),
-	MEMBER(mr_process, uint32_t, thread_count, "that were seen"),
+	MEMBER(mr_process, host, host, "host that it ran on"),
+	MEMBER(mr_process, uint32_t, number, "number in this recording, never reused; 0: known only from the kernel level"),
+	MEMBER(mr_process, uint32_t, pid, "process id of the operating system"),
+	MEMBER(mr_process, process, parent, "parent process; its own row if there is none"),
+	MEMBER(mr_process, string, program, "program that it runs"),
+	MEMBER(mr_process, one_of(process_origin), origin, "how it was created"),
+	MEMBER_AS("ended", mr_process, one_of(process_end), end, "how it ended, if the trace shows it"),
+	MEMBER(mr_process, time_ns, first_ns, "time of its first record"),
+	MEMBER(mr_process, time_ns, last_ns, "time of its last record"),
+	MEMBER(mr_process, uint64_t, event_count, "number of events that it recorded"),
+	MEMBER(mr_process, uint32_t, thread_count, "number of its threads in the trace"),
 };
 
 static const struct mr_column_desc columns_of_tracks[] = {
-	MEMBER(mr_track, one_of(track_kind), kind, "what it is"),
-	MEMBER(mr_track, host, host, "that it belongs to"),
-	MEMBER(mr_track, process, process, "that it belongs to"),
-	MEMBER(mr_track, uint32_t, tid, "of a thread; 0 of others"),
-	MEMBER(mr_track, queue, queue, "of a queue"),
-	MEMBER(mr_track, cpu, cpu, "of a CPU"),
-	MEMBER(mr_track, string, name, "of the thread, queue or CPU"),
-	MEMBER(mr_track, time_ns, first_ns, "its first record"),
-	MEMBER(mr_track, time_ns, last_ns, "its last record"),
+	MEMBER(mr_track, one_of(track_kind), kind, "kind of track"),
+	MEMBER(mr_track, host, host, "host that it belongs to"),
+	MEMBER(mr_track, process, process, "process that it belongs to"),
+	MEMBER(mr_track, uint32_t, tid, "thread id; 0 for queues and CPUs"),
+	MEMBER(mr_track, queue, queue, "the queue, for a track of a queue"),
+	MEMBER(mr_track, cpu, cpu, "the CPU, for a track of a CPU"),
+	MEMBER(mr_track, string, name, "name of the thread, queue or CPU"),
+	MEMBER(mr_track, time_ns, first_ns, "time of its first record"),
+	MEMBER(mr_track, time_ns, last_ns, "time of its last record"),
 };
 
 static const struct mr_column_desc columns_of_graphs[] = {
-	MEMBER(mr_graph, string, name, "that the program gave"),
-	MEMBER(mr_graph, process, process, "that defined it"),
+	MEMBER(mr_graph, string, name, "name given by the program"),
+	MEMBER(mr_graph, process, process, "process that defined it"),
 };
 
 static const struct mr_column_desc columns_of_nodes[] = {
-	MEMBER(mr_node, string, name, "that the program gave"),
-	MEMBER(mr_node, string, type, "what kind of operation it is"),
-	MEMBER(mr_node, string, family, "the operation that the type is a form of: MatMul of _MklMatMul; mostly the type"),
-	MEMBER(mr_node, graph, graph, "that it is a node of"),
-	MEMBER(mr_node, device, device, "where it is placed"),
-	MEMBER(mr_node, process, process, "that defined it"),
+	MEMBER(mr_node, string, name, "name given by the program"),
+	MEMBER(mr_node, string, type, "type of operation"),
+	MEMBER(mr_node, string, family, "operation of which the type is a variant: MatMul for _MklMatMul; usually the type itself"),
+	MEMBER(mr_node, graph, graph, "graph that contains it"),
+	MEMBER(mr_node, device, device, "device on which it is placed"),
+	MEMBER(mr_node, process, process, "process that defined it"),
 };
 
 static const struct mr_column_desc columns_of_edges[] = {
-	MEMBER(mr_edge, node, source, "where it comes from"),
-	MEMBER(mr_edge, node, target, "where it goes"),
-	MEMBER(mr_edge, uint32_t, source_output, "number of the output"),
-	MEMBER(mr_edge, uint32_t, target_input, "number of the input"),
+	MEMBER(mr_edge, node, source, "node that it comes from"),
+	MEMBER(mr_edge, node, target, "node that it leads to"),
+	MEMBER(mr_edge, uint32_t, source_output, "output number at the source"),
+	MEMBER(mr_edge, uint32_t, target_input, "input number at the target"),
 	MEMBER(mr_edge, one_of(edge_kind), kind, "what it carries"),
-	MEMBER(mr_edge, process, process, "that defined it"),
+	MEMBER(mr_edge, process, process, "process that defined it"),
 };
 
 static const struct mr_column_desc columns_of_devices[] = {
-	MEMBER(mr_device, string, name, "as the runtime calls it"),
-	MEMBER(mr_device, host, host, "that it belongs to"),
-	MEMBER(mr_device, device, same, "the first row that is the same device of the host: of other processes, or a framework's"),
-	MEMBER(mr_device, one_of(device_kind), kind, "what it is"),
-	MEMBER(mr_device, clock, clock, "that its times are of"),
-	MEMBER(mr_device, process, process, "that defined it"),
+	MEMBER(mr_device, string, name, "name in the runtime"),
+	MEMBER(mr_device, host, host, "host that it belongs to"),
+	MEMBER(mr_device, string, identity, "what identifies it on its host: pci 0000:3b:00.0; empty: not known"),
+	MEMBER(mr_device, device, same, "first row of the same device of the host, which another process or a framework may have defined"),
+	MEMBER(mr_device, one_of(device_kind), kind, "kind of device"),
+	MEMBER(mr_device, clock, clock, "clock of its times"),
+	MEMBER(mr_device, process, process, "process that defined it"),
 };
 
 static const struct mr_column_desc columns_of_queues[] = {
-	MEMBER(mr_queue, string, name, "of the queue or stream"),
-	MEMBER(mr_queue, device, device, "that it feeds"),
-	MEMBER_AS("ordering", mr_queue, one_of(queue_order), order, "in which operations begin"),
-	MEMBER(mr_queue, uint8_t, is_untimed, "1: the device does not tell when its operations ran"),
-	MEMBER(mr_queue, process, process, "that defined it"),
+	MEMBER(mr_queue, string, name, "name of the queue or stream"),
+	MEMBER(mr_queue, device, device, "device that it feeds"),
+	MEMBER_AS("ordering", mr_queue, one_of(queue_order), order, "order in which operations begin"),
+	MEMBER(mr_queue, uint8_t, is_untimed, "1: the device does not report when its operations ran"),
+	MEMBER(mr_queue, process, process, "process that defined it"),
 };
 
 static const struct mr_column_desc columns_of_files[] = {
-	MEMBER(mr_file, string, path, "as it was opened, or what it is"),
-	MEMBER(mr_file, host, host, "that it belongs to"),
-	MEMBER(mr_file, uint64_t, device_number, "of the file system"),
-	MEMBER(mr_file, uint64_t, inode, "its number there"),
+	MEMBER(mr_file, string, path, "path with which it was opened, or what kind of file it is"),
+	MEMBER(mr_file, host, host, "host that it belongs to"),
+	MEMBER(mr_file, uint64_t, device_number, "device number of the file system"),
+	MEMBER(mr_file, uint64_t, inode, "inode number in the file system"),
 };
 
 static const struct mr_column_desc columns_of_clocks[] = {
-	MEMBER(mr_defined_clock, string, name, "of the clock"),
-	MEMBER(mr_defined_clock, uint64_t, ticks_per_second, "its rate"),
-	MEMBER(mr_defined_clock, process, process, "that defined it"),
+	MEMBER(mr_defined_clock, string, name, "name of the clock"),
+	MEMBER(mr_defined_clock, uint64_t, ticks_per_second, "its frequency"),
+	MEMBER(mr_defined_clock, process, process, "process that defined it"),
 };
 
 static const struct mr_column_desc columns_of_gaps[] = {
-	MEMBER(mr_gap, host, host, "whose records are missing"),
-	MEMBER(mr_gap, cpu, cpu, "of it"),
-	MEMBER(mr_gap, time_ns, begin_ns, "from then"),
-	MEMBER(mr_gap, time_ns, end_ns, "until then"),
+	MEMBER(mr_gap, host, host, "host whose records are missing"),
+	MEMBER(mr_gap, cpu, cpu, "CPU whose records are missing"),
+	MEMBER(mr_gap, time_ns, begin_ns, "when they begin to be missing"),
+	MEMBER(mr_gap, time_ns, end_ns, "when records continue"),
 };
 
 static const struct mr_column_desc columns_of_system_call_names[] = {
-	{"name", sizeof(uint32_t), MR_MEANING_string, "of the system call with the row's number", 0},
+	{"name", sizeof(uint32_t), MR_MEANING_string, "name of the system call whose number is the rowid", 0},
 };
 
-/* The row's own number is the number of the string. */
+/* The rowid is the number of the string. */
 static const struct mr_column_desc columns_of_strings[] = {
 	{"text", 0, MR_MEANING_string, "the string", 0},
 };

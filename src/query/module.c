@@ -31,7 +31,7 @@ static const struct mr_relation *relation_of(sqlite3_vtab *table)
 
 /* ---- the table ------------------------------------------------------------------------------------ */
 
-/* CREATE TABLE ..., as SQLite wants to be told of the columns; NULL when there is no memory. */
+/* CREATE TABLE ..., from which SQLite learns the columns; NULL without memory. */
 static char *declaration_of(const struct mr_relation *relation)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);

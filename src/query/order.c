@@ -78,7 +78,7 @@ static void count_rows(struct sorter *sorter, const uint32_t *from, uint32_t fir
 			sorter->used[sorter->used_count++] = value;
 }
 
-/* Values that SQL cannot tell apart are one group. */
+/* Values that SQL cannot distinguish are one group. */
 static void make_groups(struct sorter *sorter, bool descending)
 {
 	uint32_t place = 0, group = 0, last = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SQL over a model, by SQLite: every table and list is a virtual table (module.h); doc/tables.md tells of
+ * SQL over a model, by SQLite: every table and list is a virtual table (module.h); doc/tables.md describes
  * them. Queries only read. No file is ever opened or made: the database is in memory, and so is what
  * SQLite sorts; an authorizer refuses ATTACH, PRAGMAs that change something, extensions. Memory and
  * the size of statements and values are bounded; a query without end can be interrupted.

@@ -172,6 +172,12 @@ uint32_t mr_define_device(uint32_t name, uint32_t clock, enum mr_device_kind kin
 	return define(MR_EVENT_def_device, &device, sizeof device);
 }
 
+void mr_define_device_identity(uint32_t device, const char *identity)
+{
+	const struct mr_event_def_device_identity said = {.device = device};
+	mr_define_event(MR_EVENT_def_device_identity, &said, sizeof said, identity);
+}
+
 uint32_t mr_define_queue(uint32_t device, uint32_t name, enum mr_queue_order order, bool is_untimed)
 {
 	struct mr_event_def_queue queue = {

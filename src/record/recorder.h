@@ -184,6 +184,7 @@ uint32_t mr_define_graph(uint32_t name);
 uint32_t mr_define_node(uint32_t graph, uint32_t name, uint32_t type, uint32_t device);
 void mr_define_edge(const struct mr_event_def_edge *edge);
 uint32_t mr_define_device(uint32_t name, uint32_t clock, enum mr_device_kind kind);
+void mr_define_device_identity(uint32_t device, const char *identity);
 uint32_t mr_define_queue(uint32_t device, uint32_t name, enum mr_queue_order order,
 			 bool is_untimed);
 uint32_t mr_define_clock(uint32_t name, uint64_t ticks_per_second);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An answer to a request, and the kind of function that writes one.
+ * An answer to a request, and the type of function that writes one.
  *
- * Such a function writes the body as it goes, JSON unless it sets another type, and returns
+ * Such a function writes the body as it goes (JSON unless it sets another type) and returns
  *
  *     0         200: what was written is sent
- *     -EINVAL   400: the request makes no sense
- *     -ENOENT   404: there is nothing of the kind
+ *     -EINVAL   400: the request is invalid
+ *     -ENOENT   404: there is no such thing
  *     other     500
  *
- * With anything but 0, what was written is thrown away and {"error": the chain of causes} sent instead.
+ * For any result other than 0 the server discards what was written and sends {"error": the chain of causes} instead.
  * Any number of threads call these functions on one view at the same time.
  */
 #ifndef MR_SERVE_ANSWER_H
@@ -25,7 +25,7 @@
 #define MR_TYPE_BINARY "application/octet-stream"
 
 struct mr_answer {
-	FILE *body;       /* in memory; its errors are seen by who made it */
+	FILE *body;       /* in memory; whoever made it checks it for errors */
 	const char *type; /* static */
 };
 

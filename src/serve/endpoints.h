@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What can be asked of a trace: the functions behind traces/0/NAME, each in the file that its comment names.
- * doc/viewer.md says what they take and give.
+ * The questions about a trace: the functions behind traces/0/NAME, each in the file that its comment names.
+ * doc/viewer.md describes their parameters and answers.
  */
 #ifndef MR_SERVE_ENDPOINTS_H
 #define MR_SERVE_ENDPOINTS_H

@@ -23,7 +23,7 @@ struct result {
 	enum mr_sliced table; /* MR_SLICED_COUNT: none */
 	bool has_label;
 	bool is_exact;
-	struct mr_label_sum sum; /* label, and what else it tells if there is any */
+	struct mr_label_sum sum; /* label, and its count and time if there are any */
 	uint32_t track;          /* or MR_NO_TRACK */
 	uint32_t node;           /* or 0 */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * graph: a graph with some scopes open, laid out.
+ * graph: the layout of a graph with some scopes open.
  */
 #include "serve/endpoints.h"
 
@@ -239,8 +239,8 @@ static int read_list(const struct mr_request *request, const char *name,
 	return result;
 }
 
-/* graph=1&open=3,7&close=2&unfold=9&show=12: scopes to be open and closed besides those that are of themselves, nodes
- * that are to be shown each by itself, and one that is to be seen wherever it is. */
+/* graph=1&open=3,7&close=2&unfold=9&show=12: scopes to open and close in addition to the default, nodes to show
+ * individually, and a node that must be visible. */
 static int read_wish(const struct mr_request *request, struct mr_graph_wish *wish)
 {
 	int64_t graph, node = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * graph_find: the nodes of a graph whose name or type has a text, and the scopes that each is in: the page knows
- * only what is laid out, and marks closed scopes that hold some.
+ * graph_find: the nodes of a graph whose name or type contains a text, and the scopes around each. The page knows only
+ * the nodes that are laid out, and marks closed scopes that contain matches.
  */
 #include "serve/endpoints.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * groups: what a stretch of time consists of.
+ * groups: what a window consists of.
  */
 #include "serve/endpoints.h"
 

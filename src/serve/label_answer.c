@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * label: how often and how long there is something of a name. histogram: how its durations are distributed.
- * next: where it is seen next.
+ * label: count and times of all slices with a name. histogram: the distribution of their durations. next: the next
+ * slice with the name.
  */
 #include "serve/endpoints.h"
 
@@ -41,8 +41,7 @@ static int find_durations(struct mr_view *view, const struct mr_request *request
 	if (result == 0)
 		result = mr_durations_make(view, *ret_table, label, &window, ret_durations);
 	if (result == 0 && ret_durations->list.count == 0)
-		result =
-			mr_fail(ENOENT, "there is no %s of that label", mr_sliced_name(*ret_table));
+		result = mr_fail(ENOENT, "no %s have this label", mr_sliced_name(*ret_table));
 	return result;
 }
 
@@ -57,7 +56,7 @@ static void write_node(struct mr_json *json, const struct mr_view *view, enum mr
 	mr_json_index(json, "graph", view->model->survey->definitions.nodes.items[node].graph, 0);
 }
 
-/* Of a cause of idle time the gap that has most of it, and the piece that stands for it; else null. */
+/* For a cause of idle time, the gap with the most time of it and the piece that represents it; otherwise null. */
 static int write_gap(struct mr_view *view, struct mr_json *json, enum mr_sliced table,
 		     uint32_t label)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trace being loaded by a thread of its own, so that the viewer's page is there at once and shows how far
- * it is.
+ * A trace that a separate thread loads, so that the viewer's page appears at once and shows the progress.
  *
  *     LOADING ──► READY      the view stays until mr_loading_free()
  *        └──────► FAILED     with the chain of causes
  *
- * Any thread may look. The loading cannot be broken off: mr_loading_free() waits for its end.
+ * Any thread may call these functions. Loading cannot be cancelled: mr_loading_free() waits until it ends.
  */
 #ifndef MR_SERVE_LOADING_H
 #define MR_SERVE_LOADING_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * memory: what is known of each series of live memory. live: what was live at a time.
+ * memory: each series of live memory. live: the memory that was live at a time.
  */
 #include "serve/endpoints.h"
 
@@ -112,7 +112,7 @@ int mr_answer_live(struct mr_view *view, const struct mr_request *request, struc
 		return result;
 	const struct mr_series *series = series_of(view, (uint32_t)band);
 	if (!series)
-		return mr_fail(EINVAL, "band: shows no memory");
+		return mr_fail(EINVAL, "band: does not show memory");
 	if (mr_live_set_make(view->model, &series->memory, ns, &set) < 0)
 		return mr_fail_errno(ENOMEM, "find what was live");
 	mr_json_start(&json, answer->body, MR_JSON_ONE_LINE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * node: a node of the graph, what it is tied to, when it was executed and what it launched.
+ * node: a node of the graph, its neighbours, its executions and what it launched.
  */
 #include "serve/endpoints.h"
 
@@ -135,19 +135,12 @@ static int write_executions(const struct node *node)
 
 /* ---- what it launched ------------------------------------------------------------------------------- */
 
-static bool is_launched_by(const struct mr_model *model, uint32_t operation, uint32_t node)
-{
-	uint32_t execution = model->device_operations.execution[operation];
-
-	return execution != MR_NO_ROW && model->node_executions.node[execution] == node;
-}
-
 static int sum_launched(const struct node *node, struct mr_label_sums *sums)
 {
 	const struct mr_device_operations *operations = &node->model->device_operations;
 
 	for (uint32_t row = 0; row < operations->table.count; row++) {
-		if (!is_launched_by(node->model, row, node->number))
+		if (operations->node[row] != node->number)
 			continue;
 		struct mr_label_sum *sum = mr_label_sums_get(
 			sums, mr_label_of(node->view, MR_SLICED_device_operations, row));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What requests name, in terms of the view. All return 0, or -EINVAL with a cause.
+ * Parameters of requests, translated into terms of the view. All return 0, or -EINVAL with a cause.
  */
 #ifndef MR_SERVE_PARAMETERS_H
 #define MR_SERVE_PARAMETERS_H
@@ -18,7 +18,7 @@ int mr_request_label(const struct mr_request *request, uint32_t *ret_label);
 int mr_request_time(const struct mr_view *view, const struct mr_request *request, const char *name,
 		    int64_t *ret_ns);
 
-/* from=100&to=200; if neither is given, all time there is. */
+/* from=100&to=200; if neither is given, the whole trace. */
 int mr_request_window(const struct mr_view *view, const struct mr_request *request,
 		      struct mr_window *ret_window);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * report: what `millrace report --json` prints of the trace or of a window, on one line. Only the report of the whole
- * trace, as far as it was recorded, is kept. Times are those of the trace clock. The page asks for what it shows:
+ * report: what `millrace report --json` prints for the trace or for a window, on one line. Only the report on the whole
+ * recorded time is cached. Times are those of the trace clock. The page asks only for what it shows:
  *
- *     ?rows=N                         of every table the first so many rows
+ *     ?rows=N                         the first N rows of every table
  *     ?table=idle.by_all              one table
- *     ?table=idle.by_all&first&rows   some rows of it
+ *     ?table=idle.by_all&first&rows   some of its rows
  */
 #include "serve/endpoints.h"
 
@@ -48,7 +48,7 @@ static int read_wish(const struct mr_request *request, struct wish *wish)
 		return result;
 	wish->table = mr_request_text(request, "table");
 	if (!wish->table && mr_request_has(request, "first"))
-		return mr_fail(EINVAL, "first: is of a table, which is not given");
+		return mr_fail(EINVAL, "first: needs a table, which is not given");
 	return 0;
 }
 

@@ -140,7 +140,7 @@ int mr_request_integer(const struct mr_request *request, const char *name, int64
 	if (result < 0)
 		return result;
 	if (text)
-		return mr_fail(EINVAL, "%s: is more than one number", name);
+		return mr_fail(EINVAL, "%s: must be a single number", name);
 	*ret_value = value;
 	return 0;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A request as the viewer's page makes it: the target of a GET, taken apart and decoded.
+ * A request of the viewer's page: the target of a GET, parsed and decoded.
  *
  *     /6f1c…/traces/0/slices?bands=3,4&from=0
  *      └token └path           └ parameters
  *
- * Pure: text in, struct out. What is no request — a bad escape, a NUL, a parameter given twice or without a
- * name, too many of them — is refused with a cause. Nothing is normalised: "..", "//" and the like are part
- * of the path and match nothing.
+ * Pure: text in, struct out. It rejects, with a cause, invalid requests: a bad escape, a NUL, a parameter given twice
+ * or without a name, too many parameters. It normalises nothing: "..", "//" and the like are part of the path and
+ * match nothing.
  *
- * The texts live in a buffer of the request's own. A parsed request is read-only; any thread may read it.
+ * The request owns a buffer with its texts. A parsed request is read-only; any thread may read it.
  */
 #ifndef MR_SERVE_REQUEST_H
 #define MR_SERVE_REQUEST_H

@@ -120,7 +120,7 @@ static int ask(struct mr_loading *loading, const char *name, const struct mr_req
 		return mr_loading_print(loading, answer->body);
 	mr_answer_function *function = mr_endpoint_find(name);
 	if (!function)
-		return mr_fail(ENOENT, "nothing of this name can be asked");
+		return mr_fail(ENOENT, "there is no question of this name");
 	int result = mr_loading_view(loading, &view);
 	return result < 0 ? result : function(view, request, answer);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * HTTP responses of the viewer's server: a file of the page, an endpoint's answer, a word to a person.
+ * HTTP responses of the viewer's server: a file of the page, the answer of an endpoint, a message for a person.
  *
- * All forbid the page to load anything from elsewhere, and other pages to show or read it. MHD_NO, which ends
- * the connection, is returned without memory.
+ * All responses forbid the page to load anything from elsewhere, and forbid other pages to show or read it. Without
+ * memory the functions return MHD_NO, which ends the connection.
  */
 #ifndef MR_SERVE_RESPOND_H
 #define MR_SERVE_RESPOND_H

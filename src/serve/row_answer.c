@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * row: everything about one slice. at: which slice it is that is at a place.
+ * row: everything about one slice. at: the slice at a given place.
  */
 #include "serve/endpoints.h"
 
@@ -156,13 +156,15 @@ static uint32_t find_in(const struct at *at, const struct mr_slices *slices, uin
 /* The group of the table in which rows of the track are. */
 static uint32_t group_of(const struct at *at, enum mr_sliced table)
 {
-	const struct mr_survey *survey = at->view->model->survey;
+	const struct mr_model *model = at->view->model;
+	const struct mr_track *track = &model->survey->tracks.items[at->track];
 
 	if (table == MR_SLICED_path)
 		return 0;
 	return table == MR_SLICED_idle
-		       ? survey->definitions.queues.items[survey->tracks.items[at->track].queue]
-				 .device
+		       ? mr_device_canonical(
+				 model,
+				 model->survey->definitions.queues.items[track->queue].device)
 		       : at->track;
 }
 
@@ -200,7 +202,7 @@ static int find_at(struct at *at)
 			continue;
 		return table == MR_SLICED_idle ? find_in_gap(at) : 0;
 	}
-	return mr_fail(ENOENT, "nothing begins there and lasts so long");
+	return mr_fail(ENOENT, "no slice begins there with this duration");
 }
 
 int mr_answer_at(struct mr_view *view, const struct mr_request *request, struct mr_answer *answer)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * series: the values of some bands. Little endian, all of it aligned to 8 bytes:
+ * series: the values of some bands. Little endian, everything aligned to 8 bytes:
  *
  *     u32 magic "MRS1", parts, 0, 0
  *     for each band:

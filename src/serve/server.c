@@ -47,7 +47,7 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* In a time that does not tell how much of it is right. */
+/* In constant time, so that the duration does not reveal how much of it is right. */
 static bool is_token(const struct mr_server *server, const char *token)
 {
 	unsigned char difference = 0;
@@ -83,7 +83,7 @@ static enum MHD_Result answer(struct mr_server *server, struct MHD_Connection *c
 
 	if (is_foreign(connection))
 		return mr_respond_text(connection, MHD_HTTP_FORBIDDEN,
-				       "Only the page of this server may ask.\n");
+				       "Only pages of this server may send requests.\n");
 	/* However long we take, the client is not silent. */
 	MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0);
 	atomic_fetch_add(&server->answers, 1);
@@ -110,7 +110,7 @@ static enum MHD_Result respond(struct mr_server *server, struct MHD_Connection *
 		return answer(server, connection, trace, name, request);
 	const struct mr_asset *asset = mr_asset_find(*path ? path : "index.html");
 	return asset ? mr_respond_asset(connection, asset)
-		     : mr_respond_text(connection, MHD_HTTP_NOT_FOUND, "There is no such page.\n");
+		     : mr_respond_text(connection, MHD_HTTP_NOT_FOUND, "No such page.\n");
 }
 
 static bool has_body(struct MHD_Connection *connection)
@@ -121,23 +121,23 @@ static bool has_body(struct MHD_Connection *connection)
 	       header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING);
 }
 
-/* What is said to a request that must not be looked into any further; NULL if it may be. */
+/* The message for a request that must be rejected; NULL if the request is acceptable. */
 static const char *find_refusal(const struct mr_server *server, struct MHD_Connection *connection,
 				const char *method, const struct exchange *exchange,
 				unsigned int *ret_status)
 {
 	if (!is_our_host(server, header(connection, MHD_HTTP_HEADER_HOST))) {
 		*ret_status = MHD_HTTP_MISDIRECTED_REQUEST;
-		return "This server has another name: open the address that `millrace view` has "
+		return "This is not the server's name: open the address that `millrace view` has "
 		       "printed.\n";
 	}
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
 		*ret_status = MHD_HTTP_METHOD_NOT_ALLOWED;
-		return "Only GET and HEAD are possible.\n";
+		return "Only GET and HEAD are allowed.\n";
 	}
 	if (has_body(connection)) {
 		*ret_status = MHD_HTTP_CONTENT_TOO_LARGE;
-		return "A request has no body.\n";
+		return "Requests must not have a body.\n";
 	}
 	if (exchange->error) {
 		*ret_status = MHD_HTTP_BAD_REQUEST;
@@ -145,8 +145,8 @@ static const char *find_refusal(const struct mr_server *server, struct MHD_Conne
 	}
 	if (!is_token(server, exchange->request.token)) {
 		*ret_status = MHD_HTTP_FORBIDDEN;
-		return "The address is not complete: open the one that `millrace view` has "
-		       "printed, with all that follows the port.\n";
+		return "The address is incomplete: open the one that `millrace view` has "
+		       "printed, with everything after the port.\n";
 	}
 	return NULL;
 }
@@ -215,7 +215,7 @@ static int make_token(struct mr_server *server)
 	unsigned char random[TOKEN_BYTES];
 
 	if (getrandom(random, sizeof random, 0) != sizeof random)
-		return mr_fail_errno(errno, "get random bytes");
+		return mr_fail_errno(errno, "cannot get random bytes");
 	for (size_t i = 0; i < sizeof random; i++)
 		snprintf(server->token + 2 * i, 3, "%02x", random[i]);
 	return 0;
@@ -232,19 +232,19 @@ static int listen_on(uint16_t port, uint16_t *ret_port, int *ret_socket)
 	mr_auto(close_fd) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
-		return mr_fail_errno(errno, "make a socket");
+		return mr_fail_errno(errno, "cannot create a socket");
 	/* A server that has just ended still holds its port, else. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
 	if (bind(fd, (struct sockaddr *)&address, size) < 0 || listen(fd, BACKLOG) < 0) {
 		if (errno == EADDRINUSE)
 			return mr_fail(EADDRINUSE,
-				       "port %u is in use: choose another, or leave out --port "
-				       "for any that is free",
+				       "port %u is in use: choose another, or omit --port "
+				       "to get any free port",
 				       port);
-		return mr_fail_errno(errno, "listen on port %u", port);
+		return mr_fail_errno(errno, "cannot listen on port %u", port);
 	}
 	if (getsockname(fd, (struct sockaddr *)&address, &size) < 0)
-		return mr_fail_errno(errno, "find out the port");
+		return mr_fail_errno(errno, "cannot find out the port");
 	*ret_port = ntohs(address.sin_port);
 	*ret_socket = fd;
 	fd = -1;
@@ -272,7 +272,7 @@ int mr_server_open(uint16_t port, struct mr_server **ret_server)
 	mr_auto(free) struct mr_server *server = calloc(1, sizeof *server);
 
 	if (!server)
-		return mr_fail_errno(ENOMEM, "make a server");
+		return mr_fail_errno(ENOMEM, "cannot create the server");
 	int result = make_token(server);
 	if (result == 0)
 		result = listen_on(port, &port, &server->socket);
@@ -296,7 +296,7 @@ int mr_server_start(struct mr_server *server, struct mr_traces *traces)
 		(unsigned int)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 	if (!server->daemon)
-		return mr_fail(EIO, "the HTTP server does not start");
+		return mr_fail(EIO, "cannot start the HTTP server");
 	server->socket = -1; /* the daemon's */
 	return 0;
 }
@@ -311,7 +311,7 @@ int mr_server_stop(struct mr_server *server)
 	atomic_store(&server->is_stopping, true);
 	for (int waited_ms = 0; is_busy(server); waited_ms += 10) {
 		if (waited_ms >= PATIENCE_MS)
-			return mr_fail(EBUSY, "answers are still being made");
+			return mr_fail(EBUSY, "requests are still being answered");
 		nanosleep(&(struct timespec){.tv_nsec = 10 * 1000000}, NULL);
 	}
 	MHD_stop_daemon(mr_take(server->daemon));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * slices: what is to be drawn of some bands, as the level of detail knows it. Little endian, all of it aligned
- * to 8 bytes:
+ * slices: what to draw for some bands, from the level of detail. Little endian, everything aligned to 8 bytes:
  *
  *     u32 magic "MRV1", parts, label_bytes, 0
- *     for each lane that has any:
+ *     for each lane that has slices:
  *         u32 band, lane, count, 0
  *         f64 start[count], end[count]    of the first slice of a pixel, of the one that ends last
  *         u32 row[count]                  the longest

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * trace: what the trace is, what there is to look at — groups, bands, graphs, tracks, processes — and how. Asked once,
- * when the page is opened, so nothing here may take long.
+ * trace: what the trace is, what the page can show (groups, bands, graphs, tracks, processes), and how. The page asks
+ * once, when it is opened, so nothing here may take long.
  */
 #include "serve/endpoints.h"
 
@@ -402,7 +402,7 @@ static int print_table(struct printer *printer, const struct mr_sliced_desc *tab
 	return result;
 }
 
-/* As tables.def describes them, so that the page need not know them. */
+/* The descriptions of tables.def, so that the page need not know the tables. */
 static int print_tables(struct printer *printer)
 {
 	int result = 0;

@@ -4,7 +4,8 @@
  *
  *     traces/0/slices?…        NAME of trace 0
  *
- * `millrace view` opens one. Opened before the server starts and freed when it has stopped; in between read-only.
+ * `millrace view` opens one. Traces are opened before the server starts and freed after it has stopped; in between they
+ * are read-only.
  */
 #ifndef MR_SERVE_TRACES_H
 #define MR_SERVE_TRACES_H
@@ -24,7 +25,7 @@ struct mr_traces {
 int mr_traces_open(struct mr_traces *traces, const char *path);
 void mr_traces_free(struct mr_traces *traces);
 
-/* As mr_loading_wait(), of all traces one after another. */
+/* Like mr_loading_wait(), for all traces one after another. */
 int mr_traces_wait(struct mr_traces *traces, int patience_ms);
 
 /* The trace and the name of the question in "traces/0/slices"; NULL if it is no such address, or there is no such

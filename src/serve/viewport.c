@@ -19,9 +19,9 @@ static int parse_bands(const struct mr_view *view, const struct mr_request *requ
 			return result;
 		if (view->bands.list.items[band].is_series != wants_series)
 			return mr_fail(EINVAL, "bands: %u holds %s", (uint32_t)band,
-				       wants_series ? "slices, no values" : "values, no slices");
+				       wants_series ? "slices, not values" : "values, not slices");
 		if (viewport->band_count == MR_VIEWPORT_BANDS)
-			return mr_fail(EINVAL, "bands: are more than %d", MR_VIEWPORT_BANDS);
+			return mr_fail(EINVAL, "bands: there are more than %d", MR_VIEWPORT_BANDS);
 		viewport->lanes[viewport->band_count] = MR_DETAIL_LANES;
 		viewport->bands[viewport->band_count++] = (uint32_t)band;
 	}
@@ -44,7 +44,7 @@ static int parse_lanes(const struct mr_request *request, struct mr_viewport *vie
 		viewport->lanes[count++] = (uint32_t)lanes;
 	}
 	if (list || count < viewport->band_count)
-		return mr_fail(EINVAL, "lanes: are not as many as bands");
+		return mr_fail(EINVAL, "lanes: there must be as many as bands");
 	return 0;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the page shows: some bands, from a time to a time, on so many pixels. A request for it is
+ * What the page shows: some bands, a window of time, and the width in pixels. The request is
  *
  *     ?bands=3,4,7&from=NS&to=NS&pixels=P        times relative to the view's origin
- *     &lanes=1,6,256                             of each band the first so many; without it all
+ *     &lanes=1,6,256                             how many lanes of each band; all if not given
  */
 #ifndef MR_SERVE_VIEWPORT_H
 #define MR_SERVE_VIEWPORT_H
@@ -24,7 +24,7 @@ struct mr_viewport {
 	uint32_t lanes[MR_VIEWPORT_BANDS]; /* of each the first so many */
 };
 
-/* Bands that all are series, or none is. -EINVAL with a cause. */
+/* Either all bands are series or none is. -EINVAL with a cause. */
 int mr_viewport_parse(const struct mr_view *view, const struct mr_request *request,
 		      bool wants_series, struct mr_viewport *ret_viewport);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What hangs together with a row: arrows from cause to effect, by the links of the model and never by order or
- * nearness.
+ * Arrows between a row and related rows, from cause to effect. They follow from links in the model, never from order or
+ * closeness in time.
  *
  *     thread    ├──────── operation ────────┤            "runs": an operation and the calls made in it
  *                  ├ call ┤      ├ call ──────┤          "launched": a call and its device operations
  *                   ╲              ▲                     "waits for": a device operation, and the call or
- *     queue          ╲──►├ operation ─┘                  operation that could not go on before its end
+ *     queue          ╲──►├ operation ─┘                  operation that could not continue before its end
  *
  * "woken by" and "woke" lead from a thread that runs to one that it wakes, "sent" and "received" from the one end
  * of a message to the other, "feeds" from an operation to one that has its output as input, in the same step.
  *
- * Of many arrows only the first are kept. Any thread may ask.
+ * If there are many arrows, only the first are kept. Any thread may call these functions.
  */
 #ifndef MR_TIMELINE_ARROWS_H
 #define MR_TIMELINE_ARROWS_H
@@ -40,7 +40,7 @@ struct mr_arrows {
 	uint32_t left_out;
 };
 
-/* Of a row of one of the model's tables; of others there are none. Adds to the arrows; -ENOMEM. */
+/* Adds the arrows of a row of one of the model's tables; rows of other tables have none. -ENOMEM. */
 int mr_arrows_find(const struct mr_model *model, enum mr_sliced table, uint32_t row,
 		   struct mr_arrows *arrows);
 void mr_arrows_free(struct mr_arrows *arrows);

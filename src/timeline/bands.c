@@ -172,8 +172,9 @@ static int add_devices(struct maker *maker)
 
 		for (uint32_t queue = 1; queue < definitions->queues.count; queue++) {
 			const uint32_t *rows = mr_queue_rows(model, queue);
+			uint32_t own = definitions->queues.items[queue].device;
 
-			if (definitions->queues.items[queue].device == device && rows[0] < rows[1])
+			if (mr_device_canonical(model, own) == device && rows[0] < rows[1])
 				queues[count++] = queue;
 		}
 		if (count)

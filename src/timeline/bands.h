@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bands: the strips that the timeline consists of, in the order in which they are drawn, and the groups that they
- * stand in. A band shows the slices of one table on one track (or device), in lanes, or one series of values.
+ * Bands: the strips of the timeline, in the order in which they are drawn, and their groups. A band shows the slices of
+ * one table on one track (or device), in lanes, or one series of values.
  *
  *     group steps           steps.0
  *     group path            path.0
@@ -13,8 +13,8 @@
  *     group memory          memory.4, memory.5
  *     group cpus            cpu_runs.44, cpu_runs.45
  *
- * Bands without content are left out, but for idle and path: what these hold is found out when they are looked at.
- * The number of a band is its place in the list, the same for the same trace. Read-only once made.
+ * Bands without content are left out, except idle and path, whose content is computed when the page first shows them.
+ * The number of a band is its place in the list and is always the same for the same trace. Read-only once made.
  */
 #ifndef MR_TIMELINE_BANDS_H
 #define MR_TIMELINE_BANDS_H

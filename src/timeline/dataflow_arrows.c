@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arrows of the dataflow level: messages, and what operations give to one another.
+ * Arrows of the dataflow level: messages, and edges between operations.
  */
 #include "timeline/arrows.h"
 

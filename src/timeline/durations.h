@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How long the slices of one label took: count, sum, percentiles, and how they are distributed.
+ * Durations of the slices with one label: count, sum, percentiles and distribution.
  *
  * Percentiles are exact: the p-th of n sorted values is the one of rank ceil(p n / 100).
  */

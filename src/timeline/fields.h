@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the details panel lists of a row: its columns, from their descriptions alone, and what else is known.
+ * The fields of a row in the details panel: its columns, from their descriptions alone, and other values.
  *
  *     {"name": "awaited", "about": "that it waits for, and that ends last", "text": "matmul",
  *      "value": null, "unit": null, "link": {"table": "device_operations", "row": 7}}
  *
- * A value that is not known has the text "". Numbers that name something (ids, handles, ticks) are texts: they
- * may be larger than what a script can count with.
+ * An unknown value has the text "". Numbers that identify something (ids, handles, ticks) are strings, because they may
+ * be too large for a JavaScript number.
  */
 #ifndef MR_TIMELINE_FIELDS_H
 #define MR_TIMELINE_FIELDS_H
@@ -23,7 +23,7 @@ enum mr_reference_kind {
 	MR_REFERENCE_FILE,
 };
 
-/* What can be gone to. */
+/* What a link can lead to. */
 struct mr_reference {
 	enum mr_reference_kind kind;
 	const char *table;
@@ -54,7 +54,7 @@ void mr_fields_add_count(const struct mr_fields *fields, struct mr_field_name na
 void mr_fields_add_text(const struct mr_fields *fields, struct mr_field_name name, const char *text,
 			struct mr_reference reference);
 
-/* A slice, or MR_NO_ROW. Rows of tables that are not drawn cannot be gone to. */
+/* A slice, or MR_NO_ROW. There are no links to rows of tables that are not drawn. */
 void mr_fields_add_row(const struct mr_fields *fields, struct mr_field_name name, const char *table,
 		       uint32_t row);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Times added up by label (labels.h). Labels are any 32 bits and come ten million at a time, so they are found
- * in a hash table of plain numbers.
+ * Times summed by label (labels.h). A label is any 32-bit number, and there can be ten million slices, so a hash table
+ * of plain numbers finds them.
  *
  * A zeroed set of sums is empty and valid. One thread fills it; any number may read.
  */

@@ -51,7 +51,7 @@ static const char *system_call_text(const struct mr_model *model, uint32_t numbe
 /* What it was called last. */
 static const char *task_text(const struct mr_model *model, uint32_t tid, char *buffer)
 {
-	uint32_t name = mr_task_name_at(&model->survey->tasks, tid, INT64_MAX);
+	uint32_t name = mr_task_name_at(&model->survey->tasks, MR_OWN_HOST, tid, INT64_MAX);
 
 	if (tid == 0)
 		return "idle";

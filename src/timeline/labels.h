@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a slice is called: a number, in a space of its own for each table, that the page colours and groups by;
- * and the text of it. The label is the column that tables.def names, and its text what the column means; of others:
+ * The name of a slice as a number, by which the page colours and groups slices, and its text. Each table has its own
+ * numbers. The label is the column that tables.def names, and its text is the meaning of the column; for other tables:
  *
  *     table                label                      table            label
  *     device_operations    string: name, or kind      idle, path       enum mr_cause_kind

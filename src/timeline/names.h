@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How often and how long there is something of each name, of the tables that are searched by name, and of files.
- * Read-only once made.
+ * Count and time of each name, for the tables that are searched by name and for files. Read-only once made.
  */
 #ifndef MR_TIMELINE_NAMES_H
 #define MR_TIMELINE_NAMES_H

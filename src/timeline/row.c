@@ -187,16 +187,23 @@ void mr_row_write_step(const struct mr_row *row, struct mr_json *json)
 
 static const char *device_place(const struct mr_row *row, struct mr_region *region, uint32_t device)
 {
-	return mr_region_print(region, "%s of process %u", mr_device_name(row->model, device),
-			       mr_device_pid(row->model, device));
+	const char *pids = mr_device_pids(row->model, region, device);
+
+	return pids ? mr_region_print(region, "%s of process%s %s",
+				      mr_device_name(row->model, device),
+				      mr_device_is_shared(row->model, device) ? "es" : "", pids)
+		    : NULL;
 }
 
 static const char *queue_place(const struct mr_row *row, struct mr_region *region)
 {
 	const char *queue = mr_track_title(row->model, row->track, region);
-	const char *device = device_place(row, region, mr_operation_device(row->model, row->row));
 
-	return queue && device ? mr_region_print(region, "%s of %s", queue, device) : NULL;
+	return queue ? mr_region_print(region, "%s of %s of process %u", queue,
+				       mr_device_name(row->model,
+						      mr_operation_device(row->model, row->row)),
+				       mr_operation_pid(row->model, row->row))
+		     : NULL;
 }
 
 static const char *thread_place(const struct mr_row *row, struct mr_region *region)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One slice, and all that the details panel says of it: where it is (row.c), in sentences (row_words.c), field by
- * field (row_fields.c), and with what it hangs together (arrows.h).
+ * One slice, and everything that the details panel shows about it: its place (row.c), sentences (row_words.c), fields
+ * (row_fields.c) and related slices (arrows.h).
  */
 #ifndef MR_TIMELINE_ROW_H
 #define MR_TIMELINE_ROW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The fields of a slice: the columns of its table, and what follows from them.
+ * The fields of a slice: the columns of its table, and values derived from them.
  */
 #include "timeline/row.h"
 
@@ -20,9 +20,9 @@ static void add_words(const struct mr_fields *fields, const char *name, const ch
 	mr_fields_add_text(fields, (struct mr_field_name){name, about}, text, nowhere);
 }
 
-/* ---- of all ----------------------------------------------------------------------------------------- */
+/* ---- all tables ---------------------------------------------------------------------------------- */
 
-/* When it was by the clock on the wall, in UTC. */
+/* The wall-clock time at which it began, in UTC. */
 static void add_wall_clock(const struct mr_row *row, const struct mr_fields *fields)
 {
 	static const struct mr_field_name name = {"wall clock", "when it began, in UTC"};
@@ -40,10 +40,10 @@ static void add_wall_clock(const struct mr_row *row, const struct mr_fields *fie
 	mr_fields_add_text(fields, name, text, nowhere);
 }
 
-/* What the program's own threads record is stamped with their clock, which is mapped to the trace clock. */
+/* The program's own threads stamp their records with their clock, which is mapped to the trace clock. */
 static void add_user_bound(const struct mr_row *row, const struct mr_fields *fields)
 {
-	static const struct mr_field_name name = {"bound", "its times are exact to that"};
+	static const struct mr_field_name name = {"bound", "its times are exact to this"};
 	const struct mr_survey *survey = row->model->survey;
 
 	if (!mr_sliced[row->table].is_of_program || !survey->clocks || !survey->clocks->user)
@@ -58,11 +58,12 @@ static void add_clocks(const struct mr_row *row, const struct mr_fields *fields)
 	char text[32];
 
 	snprintf(text, sizeof text, "%" PRId64, row->start_ns);
-	add_words(fields, "trace clock",
-		  mr_model_is_imported(row->model)
-			  ? "when it began: nanoseconds of the clock that its tool used"
-			  : "when it began: nanoseconds of CLOCK_MONOTONIC",
-		  text);
+	add_words(
+		fields, "trace clock",
+		mr_model_is_imported(row->model)
+			? "when it began, in nanoseconds of the clock of the tool that recorded it"
+			: "when it began, in nanoseconds of CLOCK_MONOTONIC",
+		text);
 	add_wall_clock(row, fields);
 	add_user_bound(row, fields);
 }
@@ -75,11 +76,11 @@ static void add_step(const struct mr_row *row, const struct mr_fields *fields)
 		return;
 	snprintf(text, sizeof text, "%" PRIu64,
 		 row->view->steps.list.steps.items[row->step].number);
-	mr_fields_add_text(fields, (struct mr_field_name){"in step", "in which it happened"}, text,
-			   (struct mr_reference){MR_REFERENCE_ROW, "steps", row->step});
+	mr_fields_add_text(fields, (struct mr_field_name){"in step", "step in which it happened"},
+			   text, (struct mr_reference){MR_REFERENCE_ROW, "steps", row->step});
 }
 
-/* Of what the operation of the graph is that the slice belongs to. */
+/* The operation of the graph that the slice belongs to, and its node. */
 static void add_node(const struct mr_row *row, const struct mr_fields *fields)
 {
 	const struct mr_model *model = row->model;
@@ -87,20 +88,20 @@ static void add_node(const struct mr_row *row, const struct mr_fields *fields)
 	const struct mr_node *node = &definitions->nodes.items[row->node];
 
 	if (row->table != MR_SLICED_node_executions)
-		mr_fields_add_row(
-			fields,
-			(struct mr_field_name){"operation", "of the graph, that it belongs to"},
-			"node_executions", row->execution);
+		mr_fields_add_row(fields,
+				  (struct mr_field_name){
+					  "operation", "operation of the graph that it belongs to"},
+				  "node_executions", row->execution);
 	if (row->node == 0)
 		return;
 	if (row->table != MR_SLICED_node_executions)
-		mr_fields_add_text(fields, (struct mr_field_name){"node", "of the graph"},
+		mr_fields_add_text(fields, (struct mr_field_name){"node", "node of the graph"},
 				   mr_model_text(model, node->name),
 				   (struct mr_reference){MR_REFERENCE_NODE, NULL, row->node});
-	add_words(fields, "type", "of the node", mr_model_text(model, node->type));
-	add_words(fields, "graph", "of the node",
+	add_words(fields, "type", "type of the node", mr_model_text(model, node->type));
+	add_words(fields, "graph", "graph that contains the node",
 		  mr_model_text(model, definitions->graphs.items[node->graph].name));
-	add_words(fields, "placed on", "device that the graph says",
+	add_words(fields, "placed on", "device on which the graph places the node",
 		  mr_model_text(model, definitions->devices.items[node->device].name));
 }
 
@@ -111,7 +112,7 @@ static void add_launched(const struct mr_fields *fields, struct mr_launched laun
 	static const struct mr_field_name operations = {"launched",
 							"device operations that it launched"};
 	static const struct mr_field_name device = {"device time",
-						    "of these operations, all together"};
+						    "total duration of these operations"};
 
 	mr_fields_add_count(fields, operations, launched.operations);
 	mr_fields_add_ns(fields, device, launched.device_ns);
@@ -134,10 +135,10 @@ static void add_launch_size(const struct mr_row *row, const struct mr_fields *fi
 			continue;
 		snprintf(text, sizeof text, "%" PRIu64 " × %" PRIu64 " × %" PRIu64,
 			 launches->global_x[i], launches->global_y[i], launches->global_z[i]);
-		add_words(fields, "work items", "of the device kernel", text);
+		add_words(fields, "work items", "work items of the device kernel", text);
 		snprintf(text, sizeof text, "%u × %u × %u", launches->local_x[i],
 			 launches->local_y[i], launches->local_z[i]);
-		add_words(fields, "group", "work items of a group",
+		add_words(fields, "group", "work items per work group",
 			  launches->local_x[i] ? text : "left to the runtime");
 		return;
 	}
@@ -150,16 +151,16 @@ static void add_of_operation(const struct mr_row *row, const struct mr_fields *f
 	uint32_t number = row->row, call = operations->call[number];
 
 	(void)region;
-	add_words(fields, "device", "that did it",
+	add_words(fields, "device", "device that executed it",
 		  mr_device_name(row->model, mr_operation_device(row->model, number)));
 	if (mr_operation_is_timed(row->model, number)) {
-		add_delay(fields, "in the runtime", "from queued to submitted",
+		add_delay(fields, "in the runtime", "from being queued until being submitted",
 			  operations->queued_ns[number], operations->submitted_ns[number]);
-		add_delay(fields, "in the queue", "from submitted until the device began it",
+		add_delay(fields, "in the queue", "from being submitted until the device began it",
 			  operations->submitted_ns[number], operations->start_ns[number]);
 		if (call != MR_NO_ROW)
 			add_delay(fields, "launch to start",
-				  "from the begin of the call until the device began it",
+				  "from the start of the call until the device began it",
 				  row->model->calls.start_ns[call], operations->start_ns[number]);
 	}
 	if (call != MR_NO_ROW)
@@ -175,7 +176,7 @@ static void add_of_state(const struct mr_row *row, const struct mr_fields *field
 	(void)region;
 	if (states->state[row->row] != MR_STATE_BLOCKED)
 		return;
-	add_words(fields, "waits for", "what kind of thing",
+	add_words(fields, "waits for", "kind of thing it waits for",
 		  mr_wait_kind_name(mr_wait_kind_of(row->model, row->row)));
 	if (wakeup == MR_NO_ROW)
 		return;
@@ -183,7 +184,8 @@ static void add_of_state(const struct mr_row *row, const struct mr_fields *field
 	add_words(fields, "ended by", "what woke it",
 		  mr_enum_value_name("wake_context", row->model->wakeups.context[wakeup]));
 	if (waker != MR_NO_TRACK)
-		mr_fields_add_text(fields, (struct mr_field_name){"waker", "thread that ran then"},
+		mr_fields_add_text(fields,
+				   (struct mr_field_name){"waker", "thread that ran at that time"},
 				   mr_track_text(row->model, waker),
 				   (struct mr_reference){MR_REFERENCE_TRACK, NULL, waker});
 }
@@ -193,7 +195,7 @@ static void add_of_interrupt(const struct mr_row *row, const struct mr_fields *f
 {
 	const struct mr_interrupts *interrupts = &row->model->interrupts;
 
-	add_words(fields, "called", "what the operating system calls it",
+	add_words(fields, "called", "its name in the operating system",
 		  mr_interrupt_text(region, interrupts->kind[row->row],
 				    interrupts->number[row->row]));
 }
@@ -239,18 +241,21 @@ static void add_of_idle(const struct mr_row *row, const struct mr_fields *fields
 	uint32_t headline = mr_idle_headline(idle, piece->chain);
 
 	add_span(row, fields);
-	add_words(fields, "device", "that was idle", mr_device_name(row->model, row->group));
-	add_words(fields, "cause", "why",
+	add_words(fields, "device", "device that was idle", mr_device_name(row->model, row->group));
+	add_words(fields, "cause", "why it was idle",
 		  mr_cause_name(mr_chain_link(&idle->chains, headline)->kind));
 	add_words(fields, "culprit", "what is to blame",
 		  mr_chain_culprit(row->model, region, &idle->chains, headline));
-	add_words(fields, "chain", "of causes, the root last",
+	add_words(fields, "chain", "chain of causes, the root cause last",
 		  mr_chain_text(row->model, region, &idle->chains, piece->chain));
-	mr_fields_add_bound(fields, (struct mr_field_name){"uncertain", "by so much it may be off"},
-			    piece->uncertain_ns);
-	mr_fields_add_row(fields, (struct mr_field_name){"ended by", "what began then"},
+	mr_fields_add_bound(
+		fields,
+		(struct mr_field_name){"uncertain", "by how much its duration may be wrong"},
+		piece->uncertain_ns);
+	mr_fields_add_row(fields,
+			  (struct mr_field_name){"ended by", "operation whose start ended the gap"},
 			  "device_operations", piece->operation);
-	add_thread(row, fields, "the last thread of the chain");
+	add_thread(row, fields, "last thread of the chain");
 }
 
 static void add_of_path(const struct mr_row *row, const struct mr_fields *fields,
@@ -259,15 +264,16 @@ static void add_of_path(const struct mr_row *row, const struct mr_fields *fields
 	const struct mr_path_segment *segment = &mr_view_path(row->view)->segments.items[row->row];
 
 	add_span(row, fields);
-	add_words(fields, "cause", "what it was", mr_cause_name(segment->link.kind));
+	add_words(fields, "cause", "kind of cause", mr_cause_name(segment->link.kind));
 	add_words(fields, "culprit", "what is to blame",
 		  mr_link_culprit(row->model, region, segment->link));
-	add_words(fields, "level", "that explains it",
+	add_words(fields, "level", "level that explains it",
 		  mr_path_level_name(mr_path_level_of(&segment->link)));
 	mr_fields_add_row(fields,
-			  (struct mr_field_name){"device operation", "that runs or is about to"},
+			  (struct mr_field_name){"device operation",
+						 "operation that runs or is about to run"},
 			  "device_operations", segment->operation);
-	add_thread(row, fields, "thread or queue that it leads through");
+	add_thread(row, fields, "thread or queue that the path leads through");
 }
 
 static void add_of_step(const struct mr_row *row, const struct mr_fields *fields,
@@ -280,17 +286,18 @@ static void add_of_step(const struct mr_row *row, const struct mr_fields *fields
 
 	(void)region;
 	snprintf(text, sizeof text, "%" PRIu64, step->number);
-	add_words(fields, "number", is_counted ? "counted" : "that the program gave", text);
+	add_words(fields, "number", is_counted ? "counted by millrace" : "given by the program",
+		  text);
 	if (step->function)
-		add_words(fields, "function", "that it is a call of",
+		add_words(fields, "function", "function whose call is the step",
 			  mr_model_text(row->model, step->function));
 	add_span(row, fields);
-	add_thread(row, fields, "thread that marked it, or made its first launch");
+	add_thread(row, fields, "thread that marked it or made its first launch");
 }
 
 /* ---- together --------------------------------------------------------------------------------------- */
 
-/* What a table has beside the columns of its rows, or if it is derived, instead of them. */
+/* The fields that a table has in addition to its columns, or, if it is derived, in place of them. */
 static void (*const own[MR_SLICED_COUNT])(const struct mr_row *row, const struct mr_fields *fields,
 					  struct mr_region *region) = {
 	[MR_SLICED_node_executions] = add_of_execution,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a slice means, in sentences.
+ * Describes what a slice means, in sentences.
  */
 #include "timeline/row.h"
 
@@ -22,7 +22,7 @@ struct words {
 #define say(words, ...) \
 	mr_finding_say((words)->findings, (words)->finding, MR_SEVERITY_FINE, __VA_ARGS__)
 
-/* A duration as it stands in a sentence; `to` has room for it. */
+/* A duration as sentences show it; `to` has room for it. */
 static const char *ns_text(char *to, int64_t ns)
 {
 	mr_format_ns(to, ns, true);
@@ -33,8 +33,8 @@ enum {
 	APART_BYTES = MR_FORMAT_BYTES + 8,
 };
 
-/* How far two times are apart: "3 µs after"; or "3 µs before", as clocks of devices are not exact, and operations
- * may overlap. `to` has room for APART_BYTES. */
+/* How far apart two times are: "3 µs after", or "3 µs before", because device clocks are not exact and operations may
+ * overlap. `to` has room for APART_BYTES. */
 static const char *apart_text(char *to, int64_t ns, const char *forward, const char *backward)
 {
 	char distance[MR_FORMAT_BYTES];
@@ -55,7 +55,7 @@ static const char *name_operation(const struct words *words, uint32_t operation)
 
 /* ---- causes ----------------------------------------------------------------------------------------- */
 
-/* A piece is seldom the whole gap: say how long the device was idle, and how long of that for this cause. */
+/* A piece is seldom the whole gap. Says how long the device was idle, and how much of that is due to this cause. */
 static int say_gap(const struct words *words, const struct mr_idle *idle,
 		   const struct mr_idle_piece *piece)
 {
@@ -79,12 +79,13 @@ static int say_gap(const struct words *words, const struct mr_idle *idle,
 		return result;
 	mr_format_count(count, share.pieces);
 	return say(words,
-		   "This is one of %s pieces of that, %s long: a new one begins where the chain of "
+		   "This cause has %s pieces in the gap; this one is %s long. A new piece begins "
+		   "where the chain of "
 		   "causes changes.",
 		   count, ns_text(part, piece->duration_ns));
 }
 
-/* What ended a gap, and which operation of the graph launched that. */
+/* What ended a gap, and which operation of the graph launched it. */
 static int say_gap_end(const struct words *words, uint32_t operation)
 {
 	uint32_t execution = words->model->device_operations.execution[operation];
@@ -118,8 +119,8 @@ static int say_idle(const struct words *words)
 	int64_t uncertain_ns = mr_bound_value(words->model, piece->uncertain_ns);
 	if (result == 0 && uncertain_ns != MR_NO_VALUE && uncertain_ns > 0)
 		result = say(words,
-			     "This piece may be shorter or longer by %s: the device's clock is not "
-			     "known more exactly.",
+			     "This piece may be up to %s shorter or longer: the device's times are "
+			     "no more exact than that.",
 			     ns_text(ns, uncertain_ns));
 	return result;
 }
@@ -153,8 +154,8 @@ static int say_path(const struct words *words)
 	if (!clause)
 		return -ENOMEM;
 	return say(words,
-		   "The end of the trace waited for this: %s. Had it taken less time, the trace "
-		   "would have been over sooner, as long as nothing else became critical.",
+		   "The end of the trace waited for this: %s. Had this taken less time, the trace "
+		   "would have ended sooner, unless something else had become critical.",
 		   clause);
 }
 
@@ -167,13 +168,14 @@ static int say_bound(const struct words *words)
 	char ns[MR_FORMAT_BYTES];
 
 	if (bound_ns == MR_NO_VALUE)
-		return say(words, "How exact its times are is not known.");
-	return bound_ns == 0 ? 0
-			     : say(words, "Its times are those of the device's clock, exact to %s.",
-				   ns_text(ns, bound_ns));
+		return say(words, "It is not known how exact its times are.");
+	return bound_ns == 0
+		       ? 0
+		       : say(words, "Its times come from the device's clock and are exact to %s.",
+			     ns_text(ns, bound_ns));
 }
 
-/* Which tensor a copy moved, where the framework says it. */
+/* Which tensor a copy moved, if the framework reported it. */
 static int say_tensor(const struct words *words)
 {
 	const struct mr_tensor_copies *copies = &words->model->tensor_copies;
@@ -235,7 +237,7 @@ static int say_call(const struct words *words)
 
 	if (result < 0 || awaited == MR_NO_ROW)
 		return result;
-	return say(words, "It waited for %s, and returned %s that had ended.",
+	return say(words, "It waited for %s and returned %s that ended.",
 		   name_operation(words, awaited),
 		   apart_text(apart,
 			      mr_call_end_ns(words->model, row) -
@@ -254,13 +256,12 @@ static int say_execution(const struct words *words)
 	if (result < 0 || !(executions->flags[row] & MR_ROW_ASYNCHRONOUS))
 		return result;
 	if (executions->done_ns[row] == MR_NO_TIME)
-		return say(words, "It is asynchronous: when it was done is not known.");
+		return say(words, "It is asynchronous: it is not known when it completed.");
 	if (executions->asked_ns[row] != MR_NO_TIME)
-		return say(words,
-			   "It is asynchronous: another thread had asked for it %s it began.",
+		return say(words, "It is asynchronous: another thread requested it %s it began.",
 			   apart_text(apart, executions->start_ns[row] - executions->asked_ns[row],
 				      "before", "after"));
-	return say(words, "It is asynchronous: it was done %s it had returned.",
+	return say(words, "It is asynchronous: it completed %s it returned.",
 		   apart_text(apart, executions->done_ns[row] - end_ns, "after", "before"));
 }
 
@@ -271,6 +272,7 @@ static const char *name_waker(const struct words *words, uint32_t wakeup)
 {
 	const struct mr_wakeups *wakeups = &words->model->wakeups;
 	struct mr_region *region = &words->findings->region;
+	uint32_t host = mr_track_host(words->model, wakeups->track[wakeup]);
 	uint32_t tid = wakeups->waker_tid[wakeup];
 	const char *source = mr_model_text(words->model, wakeups->source[wakeup]);
 
@@ -282,11 +284,11 @@ static const char *name_waker(const struct words *words, uint32_t wakeup)
 		return mr_thread_text(words->model, region, wakeups->waker[wakeup]);
 	return mr_link_culprit(words->model, region,
 			       mr_link_make(MR_CAUSE_OTHER, MR_CULPRIT_TASK, tid,
-					    mr_task_name_at(&words->model->survey->tasks, tid,
+					    mr_task_name_at(&words->model->survey->tasks, host, tid,
 							    wakeups->start_ns[wakeup])));
 }
 
-/* Who ended a wait, and how long it then took to run. */
+/* Who ended a wait, and how long the thread then took to get a CPU. */
 static int say_waking(const struct words *words, uint32_t blocked)
 {
 	const struct mr_states *states = &words->model->states;
@@ -300,9 +302,9 @@ static int say_waking(const struct words *words, uint32_t blocked)
 		return -ENOMEM;
 	if (next < states->table.first_of_track[states->track[blocked] + 1] &&
 	    states->state[next] == MR_STATE_RUNNABLE)
-		return say(words, "Woken by %s; then it took %s until it ran.", waker,
+		return say(words, "It was woken by %s and ran %s later.", waker,
 			   ns_text(ns, states->duration_ns[next]));
-	return say(words, "Woken by %s.", waker);
+	return say(words, "It was woken by %s.", waker);
 }
 
 static int say_state(const struct words *words)
@@ -325,7 +327,7 @@ static int say_state(const struct words *words)
 	if (result == 0 && blocked != MR_NO_ROW)
 		result = say_waking(words, blocked);
 	if (result == 0 && states->interrupted_ns[row] > 0)
-		result = say(words, "Interrupts took %s of it.",
+		result = say(words, "Interrupts took %s of this time.",
 			     ns_text(ns, states->interrupted_ns[row]));
 	return result;
 }
@@ -340,7 +342,8 @@ static int say_system_call(const struct words *words)
 
 	if (calls->blocked_ns[row] || calls->runnable_ns[row])
 		result = say(words,
-			     "The thread was blocked for %s of it, and waited for a CPU for %s.",
+			     "During the call the thread was blocked for %s and waited for a CPU "
+			     "for %s.",
 			     ns_text(blocked, calls->blocked_ns[row]),
 			     ns_text(runnable, calls->runnable_ns[row]));
 	if (result == 0 && result_value < 0 && result_value >= -4095)
@@ -354,7 +357,7 @@ static int say_block_io(const struct words *words)
 	uint32_t row = words->row->row;
 	char queued[MR_FORMAT_BYTES], served[MR_FORMAT_BYTES];
 
-	return say(words, "It waited %s until the disk got it, which then took %s.%s",
+	return say(words, "The request waited %s in the queue; then the disk took %s.%s",
 		   ns_text(queued, io->queue_ns[row]),
 		   ns_text(served, io->duration_ns[row] - io->queue_ns[row]),
 		   io->error[row] ? " It failed." : "");
@@ -371,11 +374,12 @@ static int say_step(const struct words *words)
 	int result = mr_step_list_median(list, &median);
 
 	if (result == 0 && list->inferences.count)
-		result = say(words, "The program marks no steps: this one is inferred from the "
-				    "operations that it launches again and again.");
+		result = say(words,
+			     "The program marks no steps. Millrace inferred this one from the "
+			     "operations that the program launches again and again.");
 	if (result == 0 && function)
 		result = say(words,
-			     "The program marks no steps: this one is a call of %s, the function "
+			     "The program marks no steps. This one is a call of %s, the function "
 			     "that it calls most often.",
 			     mr_model_text(words->model, function));
 	return result < 0 ? result
@@ -393,15 +397,14 @@ static int say_flags(const struct words *words)
 		const char *text;
 	} meanings[] = {
 		{MR_ROW_UNFINISHED,
-		 "It was still going on when the recording ended: when it ended is "
-		 "not known."},
+		 "It had not ended when the recording ended: it is not known when it "
+		 "ended."},
 		{MR_ROW_OVERLAPS,
-		 "It overlaps with what came before it on its track, though the two "
+		 "It overlaps an earlier interval on its track, although intervals there "
 		 "should be nested."},
-		{MR_ROW_UNTIMED, "When it ran is not known: it stands where it was launched."},
-		{MR_ROW_BLOCKED,
-		 "Only the part of it in which the thread was blocked was recorded."},
-		{MR_ROW_VIOLATED, "Its times contradict other records: they are not possible."},
+		{MR_ROW_UNTIMED, "It is not known when it ran: it is drawn where it was launched."},
+		{MR_ROW_BLOCKED, "Only the part in which the thread was blocked was recorded."},
+		{MR_ROW_VIOLATED, "Its times are impossible: they contradict other records."},
 	};
 	const uint8_t *column = words->row->view->slices[words->row->table].flags;
 	uint8_t flags = column ? column[words->row->row] : 0;
@@ -414,7 +417,7 @@ static int say_flags(const struct words *words)
 	return result;
 }
 
-/* What a table has to say beside that. */
+/* What is said about the slices of one table only. */
 static int (*const own[MR_SLICED_COUNT])(const struct words *words) = {
 	[MR_SLICED_idle] = say_idle,
 	[MR_SLICED_path] = say_path,

@@ -84,7 +84,7 @@ static int note(struct finder *finder, const struct key *key, int64_t ns)
 	return 0;
 }
 
-/* Of an account with a single allocator there is nothing to tell apart. */
+/* An account with a single allocator needs no series per allocator. */
 static void mark_same(struct mr_series_list *list)
 {
 	for (size_t i = 0; i < list->items.count; i++) {
@@ -214,7 +214,7 @@ static int fill_counters(struct filler *filler)
 	return result;
 }
 
-/* What a row adds to what its allocator has handed out. Parts of a piece add nothing. */
+/* What a row adds to the live bytes of its allocator. Allocations inside another one add nothing. */
 static void change(struct filler *filler, uint32_t series, uint32_t row, double sign)
 {
 	const struct mr_memory *memory = &filler->model->memory;
@@ -223,7 +223,7 @@ static void change(struct filler *filler, uint32_t series, uint32_t row, double 
 		filler->live_bytes[series] += sign * (double)memory->bytes[row];
 }
 
-/* An address that is handed out again was given back in between, told or not. */
+/* If an address is allocated again, it was freed in between, whether the trace says so or not. */
 static int fill_allocator(struct filler *filler, uint32_t row)
 {
 	const struct mr_memory *memory = &filler->model->memory;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values over time: counters, by process and name; live memory, by process, device and teller, and where there are
- * several allocators also by allocator.
+ * Values over time: counters, by process and name; live memory, by process, device and source (runtime or framework),
+ * and by allocator if there are several.
  *
  *     changes   ├─ 3 ──┤─ 7 ──────┤ 2 ┤───── 5 ───          each holds until the next
  *     pixels    │ low 3 high 7 last 7  │ low 2 ...          of all changes in the pixel
  *
- * The list is made first. Values come later, all at once, and cost much more. Blocks of MR_SERIES_BLOCK values
- * know their lowest and highest, so that looking from afar does not take longer.
+ * The list is made first. The values follow later, all at once, and cost much more. Each block of MR_SERIES_BLOCK values
+ * stores its minimum and maximum, so that a large window does not take longer.
  *
  * Read-only once filled in. Owns its memory; borrows nothing.
  */

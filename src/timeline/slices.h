@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The slices of a table of the timeline (tables.h). Rows of a table stand in groups, in a group by start:
+ * The slices of a table of the timeline (tables.h). The rows are grouped, and sorted by start within a group:
  *
  *     table                    a group is
  *     tables of the model      a track

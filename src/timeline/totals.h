@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the slices of a table consist of: their time by label, of the whole trace or of a window.
+ * The time of the slices of a table by label, for the whole trace or for a window.
  *
  *     window             ├───────────────────────┤
- *     slices   ├── a ──────┤ ├─ b ─┤ ├─── a ─────────┤          each counts as far as it lies inside
+ *     slices   ├── a ──────┤ ├─ b ─┤ ├─── a ─────────┤          only the portion inside counts
  *
- * Self times are exact, too: of a slice that is cut, what the parts of those nested in it leave of its own part.
+ * Self times are exact, too: the self time of a clipped slice is its portion less the portions of the slices nested in it.
  */
 #ifndef MR_TIMELINE_TOTALS_H
 #define MR_TIMELINE_TOTALS_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The trace as the viewer sees it: what the answers share.
+ * The trace as the viewer sees it: the data that all answers share.
  *
  *     model ──► slices of each table, with level of detail ──► bands (bands.h) ──► pixels
  *           └─► idle time, critical path, findings: made when first asked for
  *
- * Any number of threads may ask at the same time. What is there from the beginning is read-only; what is made
- * when first asked for is made once, while others who want it wait, and is read-only from then on. Functions that
- * return such things return NULL, with a cause, if they cannot be made; the next one who asks tries again.
+ * Any number of threads may use it at the same time. What exists from the beginning is read-only. What is made on first
+ * use is made once, while other threads that need it wait, and is read-only from then on. If it cannot be made, its
+ * function returns NULL with a cause, and the next caller tries again.
  */
 #ifndef MR_TIMELINE_VIEW_H
 #define MR_TIMELINE_VIEW_H
@@ -70,7 +70,7 @@ int mr_view_once(struct mr_view *view, struct mr_once *once, int (*make)(struct 
 /* The slices of a table. */
 const struct mr_slices *mr_view_slices(struct mr_view *view, enum mr_sliced table);
 
-/* What is analysed: the model, as far as it was recorded (mr_model_recorded). NULL without memory. */
+/* The model that is analysed, limited to the recorded time (mr_model_recorded). NULL without memory. */
 const struct mr_model *mr_view_recorded(struct mr_view *view);
 
 const struct mr_idle *mr_view_idle(struct mr_view *view);

@@ -58,21 +58,19 @@ int mr_trace_missing(const struct mr_model *model, struct mr_region *region,
 	uint32_t count = 0;
 
 	if (!levels.dataflow)
-		ret_sentences[count++] = "There are no operations of a dataflow graph: neither a "
-					 "framework nor an annotation reported any.";
+		ret_sentences[count++] =
+			"No operations of a dataflow graph: neither a framework nor "
+			"an annotation reported any.";
 	if (!levels.runtime)
 		ret_sentences[count++] =
-			"There is nothing of the runtime level: no calls, and no device "
+			"No runtime level: the trace contains no runtime calls and no device "
 			"operations.";
 	if (!levels.kernel)
 		ret_sentences[count++] = mr_region_print(
-			region,
-			"There is nothing of the kernel level%s%s: what threads waited for is "
-			"not known.",
+			region, "No kernel level%s%s: it is not known what threads waited for.",
 			reason ? ", because " : "", reason ? reason : "");
 	if (levels.runtime && model->device_operations.table.count == 0)
-		ret_sentences[count++] = "No device operation was recorded: only the calls are "
-					 "known.";
+		ret_sentences[count++] = "No device operations: only runtime calls were recorded.";
 	for (uint32_t i = 0; i < count; i++)
 		if (!ret_sentences[i])
 			return -ENOMEM;
@@ -107,7 +105,7 @@ const char *mr_track_title(const struct mr_model *model, uint32_t track, struct 
 	}
 }
 
-/* What the manifest knows of it; NULL: nothing. */
+/* The process as the manifest lists it; NULL if it does not. */
 static const struct mr_manifest_process *find_listed(const struct mr_model *model, uint32_t number)
 {
 	const struct mr_manifest *manifest = model->manifest;
@@ -125,7 +123,7 @@ static const char *tell_process(const struct mr_model *model, uint32_t index,
 	const struct mr_manifest_process *listed = find_listed(model, process->number);
 
 	if (process->number == 0)
-		return mr_region_print(region, "pid %u, seen by the kernel level alone",
+		return mr_region_print(region, "pid %u, seen only by the kernel level",
 				       process->pid);
 	if (!listed || listed->traced)
 		return mr_region_print(region, "pid %u", process->pid);
@@ -141,15 +139,26 @@ static const char *tell_thread(const struct mr_view *view, uint32_t track, struc
 		is_traced |=
 			mr_sliced[table].is_of_program && mr_slices_in(&view->slices[table], track);
 	return mr_region_print(region, "tid %u%s", view->model->survey->tracks.items[track].tid,
-			       is_traced ? "" : ", seen by the kernel level alone");
+			       is_traced ? "" : ", seen only by the kernel level");
+}
+
+static const char *tell_device(const struct mr_model *model, uint32_t device,
+			       struct mr_region *region)
+{
+	const char *pids = mr_device_pids(model, region, device);
+
+	return pids ? mr_region_print(region, "%s %s",
+				      mr_device_is_shared(model, device) ? "shared by pids" : "pid",
+				      pids)
+		    : NULL;
 }
 
 static const char *tell_steps(const struct mr_step_list *list)
 {
 	if (list->inferences.count)
-		return "inferred from what it launches";
+		return "inferred from repeated launches";
 	return list->steps.count && list->steps.items[0].function
-		       ? "calls of the function called most often"
+		       ? "calls of the function that is called most often"
 		       : "marked by the program";
 }
 
@@ -171,7 +180,7 @@ int mr_group_describe(const struct mr_view *view, const struct mr_band_group *gr
 		break;
 	case MR_GROUP_DEVICE:
 		words.title = mr_device_name(model, group->of);
-		words.about = mr_region_print(region, "pid %u", mr_device_pid(model, group->of));
+		words.about = tell_device(model, group->of, region);
 		break;
 	case MR_GROUP_PROCESS:
 		words.title = mr_process_title(model, group->of);
@@ -199,7 +208,7 @@ int mr_group_describe(const struct mr_view *view, const struct mr_band_group *gr
 
 /* ---- bands ---------------------------------------------------------------------------------------- */
 
-/* Is there memory of more than one process? */
+/* Whether there is memory of another process, too. */
 static bool has_other_memory(const struct mr_view *view, uint32_t process)
 {
 	for (size_t i = 0; i < view->series.items.count; i++) {
@@ -218,7 +227,7 @@ static const char *title_memory(const struct mr_view *view, const struct mr_memo
 	bool is_runtime = scope->teller == MR_MEMORY_RUNTIME;
 	const char *teller = is_runtime ? "from the runtime" : "in the framework";
 	const char *device = scope->device ? mr_device_name(model, scope->device)
-			     : is_runtime  ? "(device not known)"
+			     : is_runtime  ? "(unknown device)"
 					   : "host";
 	const char *allocator = mr_model_text(model, scope->allocator);
 
@@ -230,7 +239,21 @@ static const char *title_memory(const struct mr_view *view, const struct mr_memo
 	if (!scope->is_of_allocator)
 		return mr_region_print(region, "%s, %s", device, teller);
 	return mr_region_print(region, "%s, %s, %s", device, teller,
-			       *allocator ? allocator : "(allocator not known)");
+			       *allocator ? allocator : "(unknown allocator)");
+}
+
+/* Of a device that processes share, each queue names its own. */
+static const char *title_track(const struct mr_model *model, uint32_t track,
+			       struct mr_region *region)
+{
+	const struct mr_track *it = &model->survey->tracks.items[track];
+	const char *title = mr_track_title(model, track, region);
+	uint32_t device = model->survey->definitions.queues.items[it->queue].device;
+
+	if (!title || it->kind != MR_TRACK_QUEUE ||
+	    !mr_device_is_shared(model, mr_device_canonical(model, device)))
+		return title;
+	return mr_region_print(region, "%s of process %u", title, mr_device_pid(model, device));
 }
 
 const char *mr_band_title(const struct mr_view *view, const struct mr_band *band,
@@ -243,5 +266,5 @@ const char *mr_band_title(const struct mr_view *view, const struct mr_band *band
 		return series->is_memory ? title_memory(view, &series->memory, region)
 					 : mr_model_text(view->model, series->name);
 	return mr_sliced[band->table].title ? mr_sliced[band->table].title
-					    : mr_track_title(view->model, band->group, region);
+					    : title_track(view->model, band->group, region);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of a trace are called in the viewer. Texts live as long as the model and the region.
+ * Names of the parts of a trace in the viewer. Texts live as long as the model and the region.
  */
 #ifndef MR_TIMELINE_WORDS_H
 #define MR_TIMELINE_WORDS_H
@@ -10,7 +10,7 @@
 /* The command without the folders in it, "python train.py"; or the name of the trace. NULL without memory. */
 const char *mr_trace_title(const struct mr_model *model, struct mr_region *region);
 
-/* Levels of which there is anything. */
+/* The levels from which the trace has records. */
 struct mr_levels {
 	bool dataflow;
 	bool runtime;
@@ -23,7 +23,7 @@ enum {
 	MR_MISSING_MOST = 4
 };
 
-/* Sentences on what the trace does not tell; -ENOMEM. */
+/* Sentences about what the trace does not contain; -ENOMEM. */
 int mr_trace_missing(const struct mr_model *model, struct mr_region *region,
 		     const char *ret_sentences[MR_MISSING_MOST], uint32_t *ret_count);
 

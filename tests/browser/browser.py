@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the viewer share: a server, a real Chromium, and an eye on everything that must not
-happen — errors on the console, rejected promises, requests to anywhere but the server.
+"""Shared by the tests of the viewer: a server, a real Chromium, and checks for everything that must not
+happen: errors on the console, rejected promises, requests to anywhere but the server.
 
     class Tabs(browser.ViewerTest):
         def test_opens(self):
             page = self.open(self.pipeline())
             page.get_by_role("tab", name="Timeline").click()
 
-Playwright lives in an environment of its own (tools/browser): importing this module goes on there.
+Playwright is in a separate environment (tools/browser): importing this module restarts the test there.
 """
 
 import contextlib
@@ -177,7 +177,7 @@ class ViewerTest(unittest.TestCase):
         return page.evaluate("location.hash")
 
     def wait_until(self, page, condition):
-        """Until something has happened that the page tells us of."""
+        """Waits until something has happened that the page reports."""
         for _ in range(PATIENCE_MS // 50):
             if condition():
                 break
@@ -185,7 +185,7 @@ class ViewerTest(unittest.TestCase):
         self.assertTrue(condition())
 
     def wait_for_problems(self, page, count):
-        """Chromium tells of failed requests on its console a little later."""
+        """Chromium reports failed requests on its console a little later."""
         self.wait_until(page, lambda: len(self.problems) >= count)
 
     def watch(self, page, url):

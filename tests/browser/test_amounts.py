@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # runs alone: it asserts how soon the page answers
-"""What the page asks for is what it shows: lanes in sight, first rows of tables, the others of the table that is looked
-at. And when an answer does not come, it says so and asks again."""
+"""The page requests only what it shows: visible lanes, the first rows of tables, the other rows of the table that is
+shown. If an answer does not arrive, it says so and asks again."""
 
 import csv
 import io

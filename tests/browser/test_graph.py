@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The dataflow graph: what is drawn where the server says, scopes that open, selection both ways, keys."""
+"""The dataflow graph: items are drawn where the server placed them, scopes open, selection works both ways, keys."""
 
 import json
 import re
@@ -140,7 +140,7 @@ class Graph(browser.ViewerTest):
             page.keyboard.press("ArrowUp")
         self.wait_for_status(page, "model/dense/MatMul · MatMul")
         page.keyboard.press("ArrowUp")
-        self.wait_for_status(page, "input_0 · and 5 more that look alike")
+        self.wait_for_status(page, "input_0 · and 5 similar ones")
         page.keyboard.press("Enter")
         page.wait_for_url(re.compile("unfolded="))
 
@@ -199,7 +199,7 @@ class Graph(browser.ViewerTest):
         self.wait_for_status(page, "model/dense/Relu · Relu")
         page.get_by_text("1 shown", exact=True).wait_for()
         finder.fill("nothing like it")
-        page.get_by_text("nothing is called so").wait_for()
+        page.get_by_text("no match").wait_for()
 
     def test_pixels_are_where_the_answer_says(self):
         """The longest operation is red in the middle of its left border; beside it is the page."""

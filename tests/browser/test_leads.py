@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where the viewer leads to: from a cause to the gap that has most of it, from evidence to its place, from a system
+"""Links of the viewer: from a cause to the gap with the most time of it, from evidence to its place, from a system
 call to its file and back."""
 
 import json

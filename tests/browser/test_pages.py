@@ -73,7 +73,7 @@ class Overview(browser.ViewerTest):
                            check=True, capture_output=True, timeout=60)
         page = self.open(trace)
         page.get_by_text("No device did anything").wait_for()
-        for view, text in (("Steps", "No steps"), ("Memory", "No memory was recorded")):
+        for view, text in (("Steps", "No steps"), ("Memory", "The trace contains no allocations")):
             page.get_by_role("tab", name=view).click()
             page.get_by_role("heading", name=text).wait_for()
         page.get_by_role("tab", name="Tables").click()

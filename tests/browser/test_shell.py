@@ -75,17 +75,17 @@ class Shell(browser.ViewerTest):
     def test_search_for_what_is_not_there(self):
         page = self.open(self.pipeline())
         page.get_by_role("combobox", name="Search").fill("no such thing anywhere")
-        page.get_by_text("Nothing is called").wait_for()
+        page.get_by_text("Nothing matches").wait_for()
 
     def test_help_lists_the_keys(self):
         page = self.open(self.pipeline())
         page.keyboard.press("?")
         dialog = page.get_by_role("dialog", name="Keys and gestures")
         dialog.wait_for()
-        for about in ("search", "zoom in at the pointer", "what feeds it", "the step before"):
+        for about in ("search", "zoom in at the pointer", "go to an input", "go to the previous step"):
             self.assertIn(about, dialog.inner_text())
         memory = dialog.locator("section").filter(has=page.get_by_role("heading", name="Memory", exact=True))
-        for about, keys in (("zoom in", ["w", "+", "="]), ("all of the trace", ["f", "0", "Home"])):
+        for about, keys in (("zoom in", ["w", "+", "="]), ("show the whole trace", ["f", "0", "Home"])):
             row = memory.get_by_role("row").filter(has_text=about)
             self.assertEqual(keys, [text.lower() if len(text) == 1 else text
                                     for text in row.locator("kbd").all_inner_texts()])
@@ -121,12 +121,12 @@ class Shell(browser.ViewerTest):
     def test_a_selection_of_another_trace_is_not_taken_for_one_of_this(self):
         page = self.open(self.pipeline(), "#select=row:1:node_executions:0")
         details = page.get_by_role("complementary", name="Details")
-        details.get_by_role("alert").filter(has_text="the trace 1 is not shown here").wait_for()
+        details.get_by_role("alert").filter(has_text="trace 1 is not open here").wait_for()
 
     def test_a_trace_that_is_not_open(self):
         page = self.open(self.pipeline())
         page.goto(page.url.partition("#")[0] + "#trace=7")
-        page.get_by_role("alert").filter(has_text="There is no trace 7 here.").wait_for()
+        page.get_by_role("alert").filter(has_text="Trace 7 is not open here.").wait_for()
         self.wait_for_problems(page, 1)
         self.assertEqual(1, len(self.problems))
         self.assertIn("404", self.problems.pop())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The timeline and the details: what is drawn is where it was, and everything can be reached with mouse and keys."""
+"""The timeline and the details: slices are drawn at their times, and everything can be reached with mouse and keys."""
 
 import json
 import re
@@ -176,7 +176,7 @@ class Timeline(browser.ViewerTest):
         details.get_by_role("heading", name=slice_["node_name"], exact=True).wait_for()
         self.assertIn(f"{slice_['duration_ns']:,} ns", details.inner_text())
         self.assertIn("spectrum", details.inner_text())
-        page.get_by_role("button", name="All of this name").click()
+        page.get_by_role("button", name="All with this name").click()
         details.get_by_text("median", exact=True).wait_for()
         of_name = self.executions(trace, f"node = {slice_['node']}")
         self.assertIn(f"all {len(of_name):,} of this name", details.inner_text())
@@ -354,9 +354,9 @@ class Timeline(browser.ViewerTest):
         page.get_by_role("treeitem", name="tid 1002").wait_for(state="detached")
         self.assertEqual(1, page.get_by_role("treeitem", name="tid 1003").count())
         page.get_by_role("searchbox", name="Filter tracks").fill("nonesuch")
-        page.get_by_text("No track is called “nonesuch”.").wait_for()
+        page.get_by_text("No track matches “nonesuch”.").wait_for()
         page.get_by_role("searchbox", name="Filter tracks").fill("")
-        page.get_by_text("No track is called").wait_for(state="hidden")
+        page.get_by_text("No track matches").wait_for(state="hidden")
 
     def test_names_upon_slices_are_cut_where_they_do_not_differ(self):
         names = [f"StatefulPartitionedCall/sequential_1/layer_{i}/convolution" for i in range(4)]
@@ -406,7 +406,7 @@ class Timeline(browser.ViewerTest):
         page.get_by_role("separator").focus()
         page.keyboard.press("ArrowLeft")
         self.assertGreater(panel.bounding_box()["width"], before)
-        fold = page.get_by_role("button", name="Fold the details away")
+        fold = page.get_by_role("button", name="Hide the details")
         fold.press("Enter")
         self.assertEqual("false", fold.get_attribute("aria-expanded"))
         self.assertLess(panel.bounding_box()["width"], before / 2)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the kernel level share: a reader of its events that is not millrace's own
-(babeltrace2), and what can be told from them by simple means, to compare with what programs say."""
+"""Shared by the tests of the kernel level: an independent reader of its events (babeltrace2), and simple
+computations on them, to compare with what programs say."""
 
 import collections
 import ctypes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the OpenCL tests share: what programs say they have done, and the same in a trace."""
+"""Shared by the OpenCL tests: what programs say they have done, and the same from a trace."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the kernel level and privilege share: a copy of millrace that everybody may run, other users, and
+"""Shared by the tests of the kernel level and privileges: a copy of millrace that everybody may run, other users, and
 system calls that are refused."""
 
 import ctypes

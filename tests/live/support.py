@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the live tests share: running `millrace record`, reading traces in two ways, and looking for
-what must not be left behind."""
+"""Shared by the live tests: running `millrace record`, reading traces in two ways, and checking that nothing is left
+behind."""
 
 import contextlib
 import ctypes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests with TensorFlow share: its environments (tools/tensorflow), and the software GPU."""
+"""Shared by the tests with TensorFlow: its environments (tools/tensorflow), and the software GPU."""
 
 import os
 import subprocess

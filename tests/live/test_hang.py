@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # runs alone: it asserts how soon the end of a program is seen
-"""Programs that end, or go on, while something is open: it lasts until then, and no longer."""
+"""Programs that end, or continue, while an interval is open: the interval lasts until then, and no longer."""
 
 import harness
 from support import LiveTest, dump, program

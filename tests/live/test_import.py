@@ -264,7 +264,7 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual(found, {"outer": (1, 20000), "inner": (1, 3000), "open": (1, 10000),
                                  "last": (1, 1000)})
         self.assertEqual([why for why, _ in report.damage()],
-                         ["the end of an interval that was not begun"])
+                         ["the end of an interval that did not begin"])
         self.assertIn("1 interval was open", report.health())
 
     def test_asynchronous_intervals_do_not_overlap_others(self):
@@ -361,7 +361,7 @@ class BadInput(unittest.TestCase):
                              (b"\x7fELF\0\0", "this is a program or library, which millrace does not read: "
                                                "record it with 'millrace record -- PROGRAM'"),
                              (gzip.compress(b"\x89PNG\r\n\x1a\n"), "this is a PNG image, which millrace does not "
-                                                                   "read: give the trace that it shows"),
+                                                                   "read: give the trace that it was made from"),
                              (b"{}", "not a trace: it has no list of traceEvents"),
                              (b'{"a": 1}', "not a trace: it has no list of traceEvents"),
                              (b'{"traceEvents": 7}', "not a trace: it is not JSON"),
@@ -392,8 +392,8 @@ class BadInput(unittest.TestCase):
         base = {"ph": "X", "name": "bad", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
         without_time = {key: value for key, value in base.items() if key != "ts"}
         without_duration = {key: value for key, value in base.items() if key != "dur"}
-        time = "an event without a time, or with one that cannot be"
-        duration = "a duration that cannot be"
+        time = "an event without a valid time"
+        duration = "an invalid duration"
         for bad, why in (({**base, "ts": -1}, time), (without_time, time), ({**base, "ts": "soon"}, time),
                          ({**base, "ts": 2**63}, time), ({**base, "ts": 2305843009213694}, time),
                          ({**base, "ts": 1e300}, time),
@@ -403,17 +403,17 @@ class BadInput(unittest.TestCase):
                          (without_duration, "an interval without a duration"),
                          ({**base, "ph": "O"}, "an event of a phase that is not imported"),
                          ({**base, "ph": "XX"}, "an event of a phase that is not imported"),
-                         ({}, "an event of a phase that is not imported"), (17, "not an event: no object"),
-                         ([[]], "not an event: no object"),
+                         ({}, "an event of a phase that is not imported"), (17, "not an event: not a JSON object"),
+                         ([[]], "not an event: not a JSON object"),
                          ({**base, "cat": "kernel", "pid": "x"},
-                          "a device operation without the number of its device"),
+                          "a device operation without a device number"),
                          ({**base, "cat": "cuda_runtime", "dur": 10**13},
                           "a runtime call that lasts for days"),
                          ({**base, "ph": "C"}, "a counter without values"),
                          ({**base, "ph": "C", "args": {"a": "x"}},
-                          "a counter whose value is no number, or too large"),
+                          "a counter value that is not a number or is too large"),
                          ({**base, "ph": "C", "args": {"a": 1.5}},
-                          "a counter's value that is no integer, and was rounded")):
+                          "a counter value that is not an integer and was rounded")):
             with self.subTest(bad=bad):
                 self.assertEqual(self.damage(bad), [why])
         self.assertEqual(self.damage({**base, "ts": -1}, {**base, "ts": -2}), [time + " (2 times)"])
@@ -423,7 +423,7 @@ class BadInput(unittest.TestCase):
         place = text.index('"name": "b"')
         with written(text[:place] + "\0" + text[place:]) as path:
             report = Report(path)
-        self.assertEqual([why for why, _ in report.damage()], ["from here on it is not JSON"])
+        self.assertEqual([why for why, _ in report.damage()], ["not JSON from here on"])
         self.assertEqual([row["node"] for row in report.rows("operations", "by_node")], ["a"])
 
     def test_deep_nesting_and_large_values(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Other tools' traces that cannot be: times and numbers beyond all bounds, times that go backwards, a million
-threads. What cannot be kept is counted in the trace's health; what is kept sums, and nothing crashes."""
+"""Impossible traces of other tools: times and numbers beyond all bounds, times that go backwards, a million
+threads. The trace's health counts what cannot be kept; the rest sums exactly, and nothing crashes."""
 
 import json
 import os

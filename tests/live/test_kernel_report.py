@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # runs beside others: the times that it compares are those of one trace
-"""What the report says of the kernel level, against sums over the events that babeltrace2 read."""
+"""What the report says about the kernel level, compared with sums over the events that babeltrace2 read."""
 
 import collections
 import json

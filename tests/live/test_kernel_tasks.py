@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # runs beside others: it measures again where the kernel was silent
-"""Every task of a storm of threads, processes and namespaces is followed. Each told of itself."""
+"""Every task of a storm of threads, processes and namespaces is followed. Each task reports itself."""
 
 import collections
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every call of OpenCL: a program cannot tell whether it is traced, and the trace holds what it did.
+"""Every call of OpenCL: a program cannot see whether it is traced, and the trace contains what it did.
 
 The programs print every result and everything they can see; that must be the same, byte for byte, alone and
 recorded. What they print is also what the trace must hold: each call with its result, in order, and each

@@ -74,21 +74,21 @@ class Refusals(LiveTest):
 
     def test_exists(self):
         os.mkdir(self.path("old"))
-        self.check_refused(125, "exists already", "-o", "old", "--", "echo", "ran")
+        self.check_refused(125, "already exists", "-o", "old", "--", "echo", "ran")
         with open(self.path("old/kept"), "w"):
             pass
-        self.check_refused(125, "exists already", "-o", "old", "--", "echo", "ran")
+        self.check_refused(125, "already exists", "-o", "old", "--", "echo", "ran")
         self.assertTrue(os.path.exists(self.path("old/kept")))
 
     def test_buffer_too_large(self):
         """Before anything is made, and not by tracing nothing."""
-        self.check_refused(125, "the buffer is too large: it can have 4 GiB at most", "--buffer", "65G",
+        self.check_refused(125, "the buffer is too large: the maximum is 4 GiB", "--buffer", "65G",
                            "--", "echo", "ran")
 
     def test_unwritable(self):
-        self.check_refused(125, "cannot make the trace directory", "-o", "none/x", "--", "echo", "ran")
-        self.check_refused(125, "cannot make the trace directory", "-o", "/proc/x", "--", "echo", "ran")
-        self.check_refused(125, "cannot make the trace directory", "-o", "x" * 300, "--", "echo", "ran")
+        self.check_refused(125, "cannot create the trace directory", "-o", "none/x", "--", "echo", "ran")
+        self.check_refused(125, "cannot create the trace directory", "-o", "/proc/x", "--", "echo", "ran")
+        self.check_refused(125, "cannot create the trace directory", "-o", "x" * 300, "--", "echo", "ran")
         if os.geteuid() == 0:
             os.chmod(self.folder, 0o755)
             self.check_refused(125, "Permission denied", "--", "echo", "ran", user=NOBODY, group=NOBODY)
@@ -399,9 +399,17 @@ class WhileRecording(LiveTest):
         os.mkdir(self.path("old"))
         result = run(MILLRACE, "snapshot", "-o", self.path("old"), self.trace)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("exists already", result.stderr)
+        self.assertIn("already exists", result.stderr)
         self.assertEqual(os.listdir(self.path("old")), [])
         self.assertEqual([name for name in os.listdir(self.trace) if name.startswith("snapshot")], [])
+
+    def test_snapshot_that_cannot_be_moved(self):
+        """It is said where it is."""
+        result = run(MILLRACE, "snapshot", "-o", self.path("no/such/folder.mill"), self.trace)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        stays = re.search(r"the snapshot stays in (\S+): ", result.stderr)
+        self.assertTrue(stays, result.stderr)
+        self.assertEqual(manifest(stays[1])["state"], "snapshot")
 
 
 class Window(LiveTest):

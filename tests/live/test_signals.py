@@ -31,6 +31,7 @@ class Signals(LiveTest):
         self.output = b""
         self.addCleanup(record.stdout.close)
         self.addCleanup(record.wait, 60)
+        self.addCleanup(record.kill)
         self.addCleanup(record.stdin.close)
         self.read_until(record.stdout.fileno(), b"ready")
         self.pid = int(re.search(rb"ready (\d+)", self.output)[1])
@@ -42,9 +43,12 @@ class Signals(LiveTest):
             if not select.select([fd], [], [], max(end - time.monotonic(), 0))[0]:
                 return False
             try:
-                self.output += os.read(fd, 65536)
+                more = os.read(fd, 65536)
             except OSError:  # the terminal is gone
                 return False
+            if not more:  # the program is
+                return False
+            self.output += more
         return True
 
     def got(self):
@@ -100,6 +104,17 @@ class Signals(LiveTest):
         os.kill(record.pid, signal.SIGUSR1)
         self.check_got_once(record.stdout.fileno(), signal.SIGUSR1)
         self.finish(record)
+
+    def test_children_signalled_by_others(self):
+        """A SIGCHLD from elsewhere that waits for record hides the one of the program's end: the kernel keeps one."""
+        record = self.start()
+        os.kill(record.pid, signal.SIGSTOP)
+        self.assertTrue(wait_until(lambda: self.state_of(record.pid) == "T"))
+        os.kill(record.pid, signal.SIGCHLD)
+        os.kill(self.pid, signal.SIGKILL)
+        self.assertTrue(wait_until(lambda: self.state_of(self.pid) == "Z"))
+        os.kill(record.pid, signal.SIGCONT)
+        self.finish(record, -signal.SIGKILL)
 
     def test_before_the_program_runs(self):
         """A signal in the first milliseconds is not lost, whoever holds it then."""

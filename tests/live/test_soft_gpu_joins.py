@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A trace of the software GPU from TensorFlow's operations down to its kernels and copies."""
+"""A trace of the software GPU, from TensorFlow's operations down to its device kernels and copies."""
 
 import os
 from collections import Counter

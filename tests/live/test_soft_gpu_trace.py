@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The software GPU under `millrace record`: TensorFlow computes the same, and the trace has every kernel and copy."""
+"""The software GPU under `millrace record`: TensorFlow computes the same, and the trace has every device kernel and copy."""
 
 import os
 import re

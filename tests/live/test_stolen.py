@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # runs beside others: the times that it compares only grow
-"""What the host of a virtual machine took of its CPU time: noted by `record`, told by the trace's health."""
+"""Steal time, which the host of a virtual machine takes: `record` notes it, and the trace's health reports it."""
 
 import json
 import os

@@ -117,7 +117,7 @@ class Programs(TracedTest):
         self.assertEqual(steps, [100, 101, 102, 103, 104] if can_be_seen else [])
         self.check_steps(trace, "train_step", range(100, 105) if can_be_seen else range(5))
         told = run(MILLRACE, "report", trace).stdout
-        self.assertEqual("annotations made in Python are not traced" in " ".join(told.split()), not can_be_seen, told)
+        self.assertEqual("annotations made in Python are traced only" in " ".join(told.split()), not can_be_seen, told)
 
     def test_exception(self):
         trace = self.trace("exception")

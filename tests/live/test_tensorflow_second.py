@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same as the other tests of TensorFlow, with a version that is far from the first."""
+"""The same as the other tests of TensorFlow, with a much later version."""
 
 import os
 import unittest

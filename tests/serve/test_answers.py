@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the viewer is told of slices, names and stretches of time is what SQL and the report tell."""
+"""The server's answers about slices, names and windows agree with SQL and the report."""
 
 import collections
 import json

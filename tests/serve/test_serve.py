@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The viewer's server: who may ask, what is answered to what, and that nothing else is given away."""
+"""The viewer's server: who may send requests, how it answers, and that it reveals nothing else."""
 
 import hashlib
 import json

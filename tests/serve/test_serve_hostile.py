@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever is asked, in whatever order and by however many: every answer is an answer or says what is wrong with the
-question, and the next client is served as ever."""
+"""Any requests, in any order and from any number of clients: the server answers or says what is wrong with the request,
+and serves the next client as always."""
 
 import concurrent.futures
 import json

@@ -178,8 +178,8 @@ class Ends(ServerTest):
         server = self.serve(trace)
         result = support.run(support.MILLRACE, "view", "--no-open", "--port", str(server.port), trace)
         self.assertEqual((1, ""), (result.returncode, result.stdout))
-        self.assertEqual(f"millrace: port {server.port} is in use: choose another, or leave out --port for any that "
-                         "is free\n", result.stderr)
+        self.assertEqual(f"millrace: port {server.port} is in use: choose another, or omit --port to get any "
+                         "free port\n", result.stderr)
 
     def test_several_servers(self):
         first, second = self.serve(self.simulate("a.mill")), self.serve(self.simulate("b.mill"))

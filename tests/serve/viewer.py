@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the viewer's server share: a server of a trace whose content does not matter, and requests
-to it, over sockets where a library would be too polite."""
+"""Shared by the tests of the viewer's server: a server of a trace whose content does not matter, and requests to it,
+over plain sockets where an HTTP library would be too polite."""
 
 import contextlib
 import http.client

@@ -42,7 +42,7 @@ uint32_t operation_device(const struct simulation *simulation, int operation);
 /* NULL if the trace does not hold it. */
 const struct call *operation_launch(const struct simulation *simulation, int operation);
 
-/* What the operation waits for and that ends last, as far as the trace tells; NOBODY. */
+/* The last to end of what the operation waits for, according to the trace; or NOBODY. */
 int operation_after(const struct simulation *simulation, int operation);
 
 /* The end of the last busy instant of its device before the operation starts; INT64_MIN if there is none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writes what happens in the simulated machine as a trace of all levels: one user stream for each thread
- * that has something to tell, one kernel stream for each core.
+ * that has events, one kernel stream for each core.
  *
  * The user clock ticks once per nanosecond of CLOCK_MONOTONIC. Each device's clock has an offset and a rate of
  * its own, such that its times come back to the nanosecond; with jitter, its samples are as far off as their

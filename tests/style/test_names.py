@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is general knows no framework, runtime or format by name, except where a user reads the word."""
+"""General code names no framework, runtime or format, except where a user reads the word."""
 
 import os
 import pathlib
@@ -22,7 +22,7 @@ ALLOWED = {
         "TensorFlow copies when it makes a function",
     ],
     "ui/pages/memory.js": ["(OpenCL buffers)", "(TensorFlow's allocators,"],
-    "ui/pages/overview.js": ["Programs that use OpenCL are traced as they are", "TensorFlow is traced as it is"],
+    "ui/pages/overview.js": ["Programs that use OpenCL are traced", "TensorFlow is traced without changes"],
 }
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What tools/run-tests makes of results: none may be lost, and nothing that did not run may count as passed."""
+"""How tools/run-tests reports results: none may be lost, and nothing that did not run may count as passed."""
 
 import contextlib
 import importlib.machinery

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes small traces of one process that a framework's own tracing tells of. Times are milliseconds in MS(); the user
+ * Writes small traces of one process with events of a framework's own tracing. Times are milliseconds in MS(); the user
  * clock has two ticks for a nanosecond.
  *
  *     framework_start(texts, count);                  // a folder, clocks, and texts with the ids 1, 2, ...

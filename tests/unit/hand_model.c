@@ -44,9 +44,9 @@ static void define(struct mr_definitions *definitions)
 
 	text("");
 	for (uint32_t i = 0; i <= 2; i++)
-		must(mr_vec_push(
-			&definitions->devices,
-			((struct mr_device){.name = i ? text(i == 1 ? "gpu0" : "gpu1") : 0})));
+		must(mr_vec_push(&definitions->devices,
+				 ((struct mr_device){.name = i ? text(i == 1 ? "gpu0" : "gpu1") : 0,
+						     .same = i})));
 	for (uint32_t i = 0; i < mr_countof(queues); i++)
 		must(mr_vec_push(&definitions->queues, queues[i]));
 	must(mr_vec_push(&definitions->graphs, ((struct mr_graph){0})));
@@ -88,6 +88,7 @@ struct mr_model *hand_model_start(void)
 		must(mr_vec_push(&model->survey->tasks.names,
 				 ((struct mr_task_name){.tid = tid, .name = text("cc")})));
 	model->survey->tasks.tid_limit = FOREIGN_TID + 2;
+	model->survey->tasks.host_limit = MR_OWN_HOST + 1;
 	must(mr_tasks_build(&model->survey->tasks));
 	return model;
 }

@@ -23,6 +23,9 @@ struct seen {
 	uint64_t last_awaited;
 	uint64_t queued_sum;
 	bool is_untimed;
+	uint64_t identities;
+	uint32_t identified; /* the last, as its identity */
+	char identity[64];
 	uint64_t samples;
 	struct mr_event_clock_sample sample; /* the last, as the next two */
 	struct mr_event_runtime_launch launch;
@@ -55,6 +58,11 @@ static void see(const struct test_event *event, void *data)
 	case MR_EVENT_clock_sample:
 		memcpy(&seen->sample, event->payload, sizeof seen->sample);
 		seen->samples++;
+		break;
+	case MR_EVENT_def_device_identity:
+		memcpy(&seen->identified, event->payload, sizeof seen->identified);
+		snprintf(seen->identity, sizeof seen->identity, "%s", event->text);
+		seen->identities++;
 		break;
 	case MR_EVENT_def_queue:
 		seen->is_untimed = queue->is_untimed;

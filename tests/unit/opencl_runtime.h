@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * An OpenCL runtime for tests of the layer: it does its work when the test says so, counts references, and
- * knows what no real runtime tells. Thread safe. For one test program: everything is static.
+ * knows what no real runtime reports. Thread safe. For one test program: everything is static.
  */
 #ifndef MR_TEST_OPENCL_RUNTIME_H
 #define MR_TEST_OPENCL_RUNTIME_H
@@ -79,13 +79,37 @@ static cl_int answer(const void *value, size_t need, size_t bytes, void *ret_val
 	return CL_SUCCESS;
 }
 
+/* Which device it is, as far as the driver says. A driver answers only to what its extensions promise: to anything
+ * else with what it likes. */
+static struct {
+	const char *extensions;
+	cl_device_uuid uuid;
+	cl_device_pci_bus_info bus_info;
+	cl_device_topology_amd topology;
+	cl_uint nv_domain, nv_bus, nv_slot;
+} offered;
+
 static cl_int device_info(cl_device_id device, cl_uint what, size_t bytes, void *ret_value,
 			  size_t *ret_bytes)
 {
 	(void)device;
 	static const cl_ulong type = CL_DEVICE_TYPE_GPU;
-	if (what == CL_DEVICE_TYPE)
-		return answer(&type, sizeof type, bytes, ret_value, ret_bytes);
+	const char *extensions = offered.extensions ? offered.extensions : "";
+#define OFFER(name, value) \
+	case name:         \
+		return answer(&(value), sizeof(value), bytes, ret_value, ret_bytes)
+	switch (what) {
+		OFFER(CL_DEVICE_TYPE, type);
+		OFFER(CL_DEVICE_UUID_KHR, offered.uuid);
+		OFFER(CL_DEVICE_PCI_BUS_INFO_KHR, offered.bus_info);
+		OFFER(CL_DEVICE_TOPOLOGY_AMD, offered.topology);
+		OFFER(CL_DEVICE_PCI_DOMAIN_ID_NV, offered.nv_domain);
+		OFFER(CL_DEVICE_PCI_BUS_ID_NV, offered.nv_bus);
+		OFFER(CL_DEVICE_PCI_SLOT_ID_NV, offered.nv_slot);
+	case CL_DEVICE_EXTENSIONS:
+		return answer(extensions, strlen(extensions) + 1, bytes, ret_value, ret_bytes);
+	}
+#undef OFFER
 	return answer(timer_ahead_ns ? "OpenCL 2.1" : "OpenCL 1.2", 11, bytes, ret_value,
 		      ret_bytes);
 }

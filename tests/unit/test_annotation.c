@@ -28,6 +28,7 @@ static char arena_path[] = "/tmp/millrace-test-arena-XXXXXX";
 static void annotate(void)
 {
 	uint32_t device = millrace_device("gpu", MILLRACE_DEVICE_GPU);
+	millrace_device_identity(device, "pci 0000:3b:00.0");
 	uint32_t queue = millrace_queue(device, "queue");
 	uint32_t graph = millrace_graph("graph");
 	uint32_t node = millrace_node(graph, "node", "type", device);
@@ -137,6 +138,9 @@ static void check_definitions(const struct last *last)
 	assert_int_equal(last->counts[MR_EVENT_def_string], 6);
 	assert_int_equal(last->counts[MR_EVENT_def_edge], 2);
 	assert_int_equal(payload_of(last, def_device)->kind, MR_device_kind_gpu);
+	assert_int_equal(payload_of(last, def_device_identity)->device,
+			 payload_of(last, def_device)->id);
+	assert_string_equal(last->events[MR_EVENT_def_device_identity].text, "pci 0000:3b:00.0");
 	assert_int_equal(payload_of(last, def_queue)->device, payload_of(last, def_device)->id);
 	assert_int_equal(payload_of(last, def_node)->graph, payload_of(last, def_graph)->id);
 	assert_int_equal(payload_of(last, def_node)->device, payload_of(last, def_device)->id);

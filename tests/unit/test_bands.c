@@ -52,7 +52,7 @@ static void test_one_slice(void **state)
 	view_end(model, view);
 }
 
-/* First what tells of most operations and calls, then what used a CPU most, then the rest. */
+/* First the threads with most operations and calls, then those that used a CPU most, then the rest. */
 static void test_order_of_threads(void **state)
 {
 	static const uint32_t order[] = {5, 2, 7, 1, 0};

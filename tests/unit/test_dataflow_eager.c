@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations that TensorFlow executes by themselves: devices, what is told twice, asynchronous ones, and steps.
+ * Eager operations of TensorFlow: devices, duplicate records, asynchronous operations, and steps.
  * Milliseconds; what is asynchronous has the address of its work below:
  *
  *     main         ├MatMul┤ ...  ├ step 41 ──────────────────────────────────────────────┤   1090 .. 1300
@@ -291,7 +291,7 @@ static void test_steps(void **state)
 	assert_int_equal(step[execution_at("Add", 1411)], MR_NO_STEP);
 }
 
-/* Where no steps are marked they are calls, told of inside of them. */
+/* If no steps are marked, steps are calls, recorded inside them. */
 static void test_calls_as_steps(void **state)
 {
 	(void)state;

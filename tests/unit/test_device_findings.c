@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is told of devices besides how they spent their time (test_devices.c): calls that wait, health, memory; and
+ * What reports say about devices besides how they spent their time (test_devices.c): calls that wait, health, memory; and
  * values that no device gives.
  */
 #include <setjmp.h>

@@ -104,7 +104,7 @@ static void test_threads_of_millrace(void **state)
 	other->survey->first_ns = 0;
 	other->survey->last_ns = 1000;
 	for (uint32_t is_recorder = 0; is_recorder < 2; is_recorder++) {
-		uint32_t cc = mr_task_name_at(&other->survey->tasks, FOREIGN_TID, 600);
+		uint32_t cc = mr_task_name_at(&other->survey->tasks, MR_OWN_HOST, FOREIGN_TID, 600);
 		const struct mr_link link =
 			mr_link_make(MR_CAUSE_PREEMPTED, MR_CULPRIT_TASK, FOREIGN_TID, cc);
 

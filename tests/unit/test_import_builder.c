@@ -90,6 +90,7 @@ static void say_device(uint32_t clock)
 	struct mr_build_device *described = &builder.devices.items[device - 1];
 	described->name = string("NPU 0");
 	described->kind = MR_device_kind_accelerator;
+	described->identity = string("uuid 12345");
 	described->clock = clock;
 	assert_int_equal(mr_builder_queue(&builder, device, string("ring"), &queues[0]), 0);
 	assert_int_equal(mr_builder_queue(&builder, device, string("copies"), &queues[1]), 0);
@@ -274,6 +275,8 @@ static void check_device(const struct mr_model *model)
 
 	assert_int_equal(definitions->devices.count, 2); /* the first means none */
 	assert_string_equal(mr_model_text(model, definitions->devices.items[1].name), "NPU 0");
+	assert_string_equal(mr_model_text(model, definitions->devices.items[1].identity),
+			    "uuid 12345");
 	assert_int_equal(definitions->devices.items[1].kind, MR_device_kind_accelerator);
 	assert_int_equal(definitions->queues.items[1].order, MR_queue_order_out_of_order);
 	assert_int_equal(definitions->queues.items[2].order, MR_queue_order_unknown);

@@ -102,18 +102,18 @@ static void test_known_files(void **unused)
 		 "an SQLite database (Nsight Systems or rocpd)",
 		 "record the program with 'millrace record', or give " ADVICE_JSON},
 		{BYTES("PERFILE2h\0\0\0"), "a perf.data file",
-		 "record the program with 'millrace record', which records scheduling, too"},
-		{BYTES("\x17\x08\x44tracing6\0"), "a trace.dat file of trace-cmd",
-		 "record the program with 'millrace record', which records scheduling, too"},
-		{BYTES("NVR\0\x10\0\0\0"), "a report of Nsight Compute",
+		 "record the program with 'millrace record', which also records scheduling"},
+		{BYTES("\x17\x08\x44tracing6\0"), "a trace-cmd trace.dat file",
+		 "record the program with 'millrace record', which also records scheduling"},
+		{BYTES("NVR\0\x10\0\0\0"), "an Nsight Compute report",
 		 "record the program with 'millrace record', or give " ADVICE_JSON},
 		{BYTES("\xC1\x1F\xFC\xC1more"), "a stream of a CTF trace",
-		 "give the folder of the whole trace, if millrace recorded it"},
+		 "if millrace recorded it, give the folder of the whole trace"},
 		{BYTES("/* CTF 1.8 */\ntypealias"), "the metadata of a CTF trace",
-		 "give the folder of the whole trace, if millrace recorded it"},
+		 "if millrace recorded it, give the folder of the whole trace"},
 		{BYTES("\x57\x1D\xD1\x75more"), "the metadata of a CTF trace",
-		 "give the folder of the whole trace, if millrace recorded it"},
-		{BYTES("PK\x03\x04\x14\0"), "a zip archive", "unpack it, and give the trace in it"},
+		 "if millrace recorded it, give the folder of the whole trace"},
+		{BYTES("PK\x03\x04\x14\0"), "a zip archive", "unpack it and give the trace inside"},
 		{BYTES("\x28\xB5\x2F\xFD\x04"), "Zstandard-compressed data",
 		 "decompress it with unzstd"},
 		{BYTES("\xFD"
@@ -124,23 +124,25 @@ static void test_known_files(void **unused)
 		{BYTES("\x7F"
 		       "ELF\2\1\1"),
 		 "a program or library", "record it with 'millrace record -- PROGRAM'"},
-		{BYTES("\x89PNG\r\n\x1A\n\0"), "a PNG image", "give the trace that it shows"},
-		{BYTES("<!DOCTYPE html>\n<title>"), "a web page", "give the trace that it shows"},
-		{BYTES("<html><body>"), "a web page", "give the trace that it shows"},
+		{BYTES("\x89PNG\r\n\x1A\n\0"), "a PNG image",
+		 "give the trace that it was made from"},
+		{BYTES("<!DOCTYPE html>\n<title>"), "a web page",
+		 "give the trace that it was made from"},
+		{BYTES("<html><body>"), "a web page", "give the trace that it was made from"},
 		/* XSpace: a plane with the id 2 and a name; then one without an id. */
 		{BYTES("\x0A\x0F\x08\x02\x12\x0B/device:TPU"),
 		 "an XPlane protobuf trace (TensorFlow, JAX)",
-		 "give the *.trace.json.gz beside it, or that xprof makes of it"},
+		 "give the *.trace.json.gz beside it, or convert it with xprof"},
 		{BYTES("\x0A\x0B\x12\x09/host:CPU"), "an XPlane protobuf trace (TensorFlow, JAX)",
-		 "give the *.trace.json.gz beside it, or that xprof makes of it"},
+		 "give the *.trace.json.gz beside it, or convert it with xprof"},
 		/* Packets: with a time and a sequence; with a clock snapshot. */
 		{BYTES("\x0A\x04\x40\x05\x50\x01"), "a Perfetto protobuf trace",
 		 "convert it with 'traceconv json'"},
 		{BYTES("\x0A\x04\x32\x02\x08\x01"), "a Perfetto protobuf trace",
 		 "convert it with 'traceconv json'"},
 		{BYTES("\x80\x04\x95\x10\0\0\0\0\0\0\0}."),
-		 "a Python pickle (perhaps a memory snapshot of PyTorch)", "give " ADVICE_JSON},
-		{BYTES("\x80\x02}q\0."), "a Python pickle (perhaps a memory snapshot of PyTorch)",
+		 "a Python pickle (perhaps a PyTorch memory snapshot)", "give " ADVICE_JSON},
+		{BYTES("\x80\x02}q\0."), "a Python pickle (perhaps a PyTorch memory snapshot)",
 		 "give " ADVICE_JSON},
 	};
 
@@ -162,8 +164,8 @@ static void test_tar_is_known_by_what_stands_inside(void **unused)
 	memcpy(archive + 257, "ustar\00000", 8);
 	assert_string_equal(
 		refusal_of(archive, sizeof archive),
-		"this is a tar archive, which millrace does not read: unpack it, and give "
-		"the trace in it");
+		"this is a tar archive, which millrace does not read: unpack it and give "
+		"the trace inside");
 	assert_string_equal(refusal_of(archive, 261), UNKNOWN);
 }
 
@@ -217,7 +219,7 @@ static void test_gzip(void **unused)
 	assert_string_equal(
 		refusal_of(once, count),
 		"this is a PNG image, which millrace does not read: give the trace that "
-		"it shows");
+		"it was made from");
 	count = wrap((const uint8_t *)"", 0, once);
 	assert_string_equal(refusal_of(once, count), "not a trace: the file is empty");
 	assert_string_equal(refusal_of(BYTES("\x1F\x8B\x08")),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In which execution and which step a device operation was launched, in a model made by hand:
+ * In which execution (of which node) and which step a device operation was launched, in a model made by hand:
  *
  *     steps        ├──── 5 ────┤     ├──── 6 ────┤
  *     executions     ├─ a ─┤           ├── b ──┤
@@ -58,29 +58,33 @@ static int finish(void **state)
 static void test_whole(void **state)
 {
 	static const uint32_t executions[] = {0, MR_NO_ROW, MR_NO_ROW, 1, MR_NO_ROW};
+	static const uint32_t nodes[] = {1, 0, 0, 2, 0};
 	static const uint32_t steps[] = {0, 0, 1, 1, 1};
 
 	(void)state;
 	assert_int_equal(model->device_operations.table.count, 5);
 	for (uint32_t row = 0; row < 5; row++) {
 		assert_int_equal(model->device_operations.execution[row], executions[row]);
+		assert_int_equal(model->device_operations.node[row], nodes[row]);
 		assert_int_equal(model->device_operations.step_row[row], steps[row]);
 	}
 }
 
-/* What lies outside the window leads nowhere; what lies inside has another row. */
+/* What lies outside the window leads nowhere; what lies inside has another row. Nodes are no rows. */
 static void test_window(void **state)
 {
-	const struct mr_part part = {{360, 700}, NULL};
-	static const uint32_t executions[] = {MR_NO_ROW, MR_NO_ROW, 0, MR_NO_ROW};
-	static const uint32_t steps[] = {MR_NO_ROW, 0, 0, 0};
+	const struct mr_part part = {{340, 700}, NULL};
+	static const uint32_t executions[] = {MR_NO_ROW, MR_NO_ROW, MR_NO_ROW, 0, MR_NO_ROW};
+	static const uint32_t nodes[] = {1, 0, 0, 2, 0};
+	static const uint32_t steps[] = {MR_NO_ROW, MR_NO_ROW, 0, 0, 0};
 	struct mr_model *cut;
 
 	(void)state;
 	assert_int_equal(mr_model_cut(model, &part, &cut), 0);
-	assert_int_equal(cut->device_operations.table.count, 4);
-	for (uint32_t row = 0; row < 4; row++) {
+	assert_int_equal(cut->device_operations.table.count, 5);
+	for (uint32_t row = 0; row < 5; row++) {
 		assert_int_equal(cut->device_operations.execution[row], executions[row]);
+		assert_int_equal(cut->device_operations.node[row], nodes[row]);
 		assert_int_equal(cut->device_operations.step_row[row], steps[row]);
 	}
 	mr_model_free(cut);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Progress: what is told is what is seen, also where several threads work.
+ * Progress: observers see what was reported, also if several threads work.
  */
 #include <pthread.h>
 #include <setjmp.h>

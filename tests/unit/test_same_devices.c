@@ -22,8 +22,6 @@ static int start(void **state)
 {
 	(void)state;
 	model = hand_model_start();
-	for (uint32_t i = 1; i < model->survey->definitions.devices.count; i++)
-		model->survey->definitions.devices.items[i].same = i;
 	return mr_vec_push(&model->survey->processes, ((struct mr_process){.pid = 8}));
 }
 
@@ -45,6 +43,17 @@ static uint32_t add_device(uint32_t process, const char *name, enum mr_device_ki
 			 0);
 	assert_int_equal(mr_vec_push(&definitions->devices, device), 0);
 	return device.same;
+}
+
+static uint32_t add_identified(uint32_t process, const char *identity)
+{
+	struct mr_definitions *definitions = &model->survey->definitions;
+	uint32_t device = add_device(process, "RX 9000", MR_device_kind_gpu);
+
+	assert_int_equal(mr_strings_intern(&definitions->strings, identity, strlen(identity),
+					   &definitions->devices.items[device].identity),
+			 0);
+	return device;
 }
 
 /* An execution of a node on that device, which launches something to a queue. */
@@ -132,6 +141,55 @@ static void test_parts_of_a_cpu(void **state)
 	assert_int_equal(same(of_another), of_another);
 }
 
+static void test_identities(void **state)
+{
+	(void)state;
+	uint32_t first = add_identified(0, "pci 0000:3b:00.0");
+	uint32_t second = add_identified(0, "pci 0000:af:00.0");
+	uint32_t unknown = add_device(0, "RX 9000", MR_device_kind_gpu);
+	uint32_t second_again = add_identified(1, "pci 0000:af:00.0");
+	uint32_t first_again = add_identified(1, "pci 0000:3b:00.0");
+	uint32_t elsewhere = add_identified(1, "pci 0000:3b:00.0");
+
+	model->survey->definitions.devices.items[elsewhere].host = 1;
+	unite();
+	assert_int_equal(same(first), first);
+	assert_int_equal(same(second), second);
+	assert_int_equal(same(unknown), unknown);
+	assert_int_equal(same(second_again), second);
+	assert_int_equal(same(first_again), first);
+	assert_int_equal(same(elsewhere), elsewhere);
+}
+
+static void test_parts_of_a_gpu(void **state)
+{
+	(void)state;
+	uint32_t part = add_identified(0, "pci 0000:3b:00.0");
+	uint32_t other_part = add_identified(0, "pci 0000:3b:00.0");
+	uint32_t whole = add_identified(1, "pci 0000:3b:00.0");
+
+	unite();
+	assert_int_equal(same(part), part);
+	assert_int_equal(same(other_part), other_part);
+	assert_int_equal(same(whole), whole);
+}
+
+/* The framework of the second process has the device that the first defined. */
+static void test_framework_of_another_process(void **state)
+{
+	(void)state;
+	struct mr_definitions *definitions = &model->survey->definitions;
+	uint32_t gpu = add_identified(1, "uuid 1");
+
+	definitions->devices.items[1].identity = definitions->devices.items[gpu].identity;
+	definitions->queues.items[QUEUE_C].device = gpu;
+	uint32_t xpu = add_device(1, "XPU:0", MR_device_kind_accelerator);
+	launch(xpu, QUEUE_C, "matmul");
+	unite();
+	assert_int_equal(same(gpu), 1);
+	assert_int_equal(same(xpu), 1);
+}
+
 static void test_hosts_differ(void **state)
 {
 	(void)state;
@@ -152,6 +210,9 @@ int main(void)
 		TEST(test_device_that_launches_to_two),
 		TEST(test_devices_of_two_processes),
 		TEST(test_parts_of_a_cpu),
+		TEST(test_identities),
+		TEST(test_parts_of_a_gpu),
+		TEST(test_framework_of_another_process),
 		TEST(test_hosts_differ),
 	};
 

@@ -23,7 +23,7 @@ struct expected {
 
 static uint32_t track_of(const struct mr_model *model, uint32_t tid, int64_t ns)
 {
-	uint32_t task = mr_task_find(&model->survey->tasks, tid, ns);
+	uint32_t task = mr_task_find(&model->survey->tasks, MR_OWN_HOST, tid, ns);
 
 	assert_int_not_equal(task, MR_NO_TASK);
 	return model->survey->tasks.list.items[task].track;
@@ -95,7 +95,7 @@ static void test_a_plain_life(void **state)
 	kernel_trace_end(model);
 }
 
-/* The waker's CPU tells of the waking before the sleeper's tells that it sleeps. */
+/* The waker's CPU reports the wake-up before the sleeper's CPU reports that it sleeps. */
 static void test_woken_before_it_blocks(void **state)
 {
 	static const struct expected expected[] = {
@@ -146,7 +146,7 @@ static void test_seen_on_the_next_cpu_first(void **state)
 	}
 }
 
-/* perf events tell neither wakings nor reasons, nor the last switch of a thread. */
+/* perf events report neither wake-ups nor reasons, nor the last switch of a thread. */
 static void test_without_wakings(void **state)
 {
 	static const struct expected expected[] = {
@@ -220,7 +220,7 @@ static void test_recording_begins_late(void **state)
 	kernel_trace_end(model);
 }
 
-/* Tasks are followed while levels are off: births and ends do not tell what they did. */
+/* Tasks are followed while levels are off: births and ends do not show what they did. */
 static void test_recording_ends_early(void **state)
 {
 	static const struct expected expected[] = {

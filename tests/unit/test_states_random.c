@@ -234,7 +234,7 @@ static bool is_definition(const struct simulated_event *event)
 enum fault {
 	NOTHING_LOST,
 	BUFFER_FULL, /* some events of a CPU are left out now and then, and it is told; never definitions */
-	HOLES, /* the kernel itself does not tell of every switch away from another's thread */
+	HOLES, /* the kernel itself does not report every switch away from another's thread */
 };
 
 static bool is_hole(const struct simulated_event *event)

@@ -79,7 +79,7 @@ static void test_rounds(void **state)
 		count = 0;
 		add_rounds(&random, length, 3 + (uint32_t)(next_random(&random) % 50), rounds);
 		if (shortest_length(0, count) == 1)
-			continue; /* nothing tells one launch from the next */
+			continue; /* nothing distinguishes one launch from the next */
 		struct mr_period period = find();
 		assert_int_equal(period.length, shortest_length(0, count));
 		assert_int_equal(period.first, 0);
@@ -155,7 +155,7 @@ static void test_no_rounds(void **state)
 	for (uint32_t i = 0; i < 3000; i++)
 		ids[count++] = next_random(&random) % 50 == 0;
 	assert_int_equal(find().length, 0);
-	/* All the same: no launch can be told from another. */
+	/* All the same: no launch differs from another. */
 	for (uint32_t i = 0; i < count; i++)
 		ids[i] = 1;
 	assert_int_equal(find().length, 0);
@@ -250,7 +250,7 @@ static void test_whole_steps(void **state)
 	runtime_trace_end(model);
 }
 
-/* The recording begins and ends in the middle of a step: the gaps tell where steps begin. */
+/* The recording begins and ends in the middle of a step: the gaps show where steps begin. */
 static void test_parts_of_steps(void **state)
 {
 	(void)state;

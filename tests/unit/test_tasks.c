@@ -75,7 +75,7 @@ static void start(void)
 
 static const struct mr_task *task_at(const struct mr_model *model, uint32_t tid, uint64_t ns)
 {
-	uint32_t task = mr_task_find(&model->survey->tasks, tid, (int64_t)ns);
+	uint32_t task = mr_task_find(&model->survey->tasks, MR_OWN_HOST, tid, (int64_t)ns);
 
 	assert_int_not_equal(task, MR_NO_TASK);
 	return &model->survey->tasks.list.items[task];
@@ -108,7 +108,7 @@ static void test_exec_divides_a_life(void **state)
 	assert_int_equal(task_at(model, 7, MS(50))->end, MR_TASK_EXEC);
 	assert_int_equal(task_at(model, 7, MS(250))->status, 256);
 	assert_int_equal(task_at(model, 7, MS(150))->end_ns, MS(200));
-	assert_int_equal(mr_task_find(&model->survey->tasks, 7, MS(9)), MR_NO_TASK);
+	assert_int_equal(mr_task_find(&model->survey->tasks, MR_OWN_HOST, 7, MS(9)), MR_NO_TASK);
 	assert_int_equal(model->survey->ambiguous_tasks, 0);
 	kernel_trace_end(model);
 }
@@ -225,7 +225,7 @@ static void test_exec_by_another_thread(void **state)
 	const struct mr_task *caller = task_at(model, 8, MS(90));
 
 	assert_int_equal(task_at(model, 7, MS(120))->previous,
-			 mr_task_find(&model->survey->tasks, 8, MS(90)));
+			 mr_task_find(&model->survey->tasks, MR_OWN_HOST, 8, MS(90)));
 	assert_int_equal(caller->end, MR_TASK_EXEC);
 	uint32_t row = states->table.first_of_track[caller->track];
 	static const struct {
@@ -267,12 +267,54 @@ static void test_names(void **state)
 	assert_string_equal(mr_model_text(model, task_at(model, 6, MS(8))->name), "(before exec)");
 	assert_string_equal(mr_model_text(model, task_at(model, 7, MS(50))->name), "python3");
 	assert_string_equal(mr_model_text(model, task_at(model, 7, MS(150))->name), "sh");
-	assert_string_equal(mr_model_text(model, mr_task_name_at(tasks, 99, MS(1))), "stress");
-	assert_string_equal(mr_model_text(model, mr_task_name_at(tasks, 99, MS(199))), "stress");
-	assert_string_equal(mr_model_text(model, mr_task_name_at(tasks, 99, MS(200))), "idler");
-	assert_string_equal(mr_model_text(model, mr_task_name_at(tasks, 7, MS(95))), "sh");
-	assert_int_equal(mr_task_name_at(tasks, 12345678, MS(1)), 0);
+	assert_string_equal(mr_model_text(model, mr_task_name_at(tasks, MR_OWN_HOST, 99, MS(1))),
+			    "stress");
+	assert_string_equal(mr_model_text(model, mr_task_name_at(tasks, MR_OWN_HOST, 99, MS(199))),
+			    "stress");
+	assert_string_equal(mr_model_text(model, mr_task_name_at(tasks, MR_OWN_HOST, 99, MS(200))),
+			    "idler");
+	assert_string_equal(mr_model_text(model, mr_task_name_at(tasks, MR_OWN_HOST, 7, MS(95))),
+			    "sh");
+	assert_int_equal(mr_task_name_at(tasks, MR_OWN_HOST, 12345678, MS(1)), 0);
 	kernel_trace_end(model);
+}
+
+static void note_name(struct mr_tasks *tasks, struct mr_strings *strings, uint32_t host,
+		      const char *name)
+{
+	const struct mr_event_kernel_task_name named = {.tid = 99};
+	const struct mr_event event = {.desc = &mr_event_table[MR_EVENT_kernel_task_name],
+				       .ticks = MS(1),
+				       .payload = &named,
+				       .text = name};
+
+	assert_int_equal(mr_tasks_note(tasks, host, strings, &event), 0);
+}
+
+static const char *name_on(const struct mr_tasks *tasks, const struct mr_strings *strings,
+			   uint32_t host)
+{
+	return mr_strings_text(strings, mr_task_name_at(tasks, host, 99, MS(2)));
+}
+
+/* A tid is another thread on another host. */
+static void test_hosts(void **state)
+{
+	struct mr_strings strings = {0};
+	struct mr_tasks tasks = {0};
+	uint32_t empty;
+
+	(void)state;
+	assert_int_equal(mr_strings_intern(&strings, "", 0, &empty), 0);
+	note_name(&tasks, &strings, 2, "trainer");
+	note_name(&tasks, &strings, 0, "stress");
+	assert_int_equal(mr_tasks_build(&tasks), 0);
+	assert_string_equal(name_on(&tasks, &strings, 0), "stress");
+	assert_string_equal(name_on(&tasks, &strings, 1), "");
+	assert_string_equal(name_on(&tasks, &strings, 2), "trainer");
+	assert_string_equal(name_on(&tasks, &strings, 3), "");
+	mr_tasks_free(&tasks);
+	mr_strings_free(&strings);
 }
 
 int main(void)
@@ -280,6 +322,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exec_divides_a_life),
 		cmocka_unit_test(test_name_before_exec),
+		cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_silent_threads),
 		cmocka_unit_test(test_tid_comes_again),
 		cmocka_unit_test(test_namespaces_make_doubt),

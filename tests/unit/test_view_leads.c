@@ -17,7 +17,7 @@ static const char *sentence_of(const json_t *answer, size_t number)
 	return json_string_value(json_array_get(json_object_get(answer, "sentences"), number));
 }
 
-/* Interrupts cut what the gap waits for into pieces: told and shown is the whole. */
+/* Interrupts cut what the gap waits for into pieces: sentences and links are about the whole. */
 static void a_gap_is_told_as_a_whole(void **state)
 {
 	(void)state;
@@ -50,9 +50,10 @@ static void a_gap_is_told_as_a_whole(void **state)
 	assert_string_equal(sentence_of(answer, 0),
 			    "gpu0 was idle for 800 ns; 610 ns of it because "
 			    "thread 100 was running variables.");
-	assert_string_equal(sentence_of(answer, 1),
-			    "This is one of 4 pieces of that, 190 ns long: a new one begins where "
-			    "the chain of causes changes.");
+	assert_string_equal(
+		sentence_of(answer, 1),
+		"This cause has 4 pieces in the gap; this one is 190 ns long. A new piece "
+		"begins where the chain of causes changes.");
 	assert_string_equal(sentence_of(answer, 2),
 			    "The gap ended when copy, launched by variables, began.");
 	json_decref(answer);

@@ -212,7 +212,7 @@ static void wakers_and_woken_see_each_other(void **state)
 	assert_string_equal(json_string_value(json_array_get(sentences, 0)),
 			    "Thread 100 waited at a lock for thread 101.");
 	assert_string_equal(json_string_value(json_array_get(sentences, 1)),
-			    "Woken by thread 101; then it took 10 ns until it ran.");
+			    "It was woken by thread 101 and ran 10 ns later.");
 	json_decref(answer);
 }
 

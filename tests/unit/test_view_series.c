@@ -173,7 +173,7 @@ static uint32_t find_band(const struct mr_view *view, const struct mr_series *li
 
 /* ---- tests ---------------------------------------------------------------------------------------- */
 
-/* Two counters that all threads of a process tell of, at times that never are the same. */
+/* Two counters that all threads of a process record, at times that are never equal. */
 static void test_counters(void **state)
 {
 	static struct truth truths[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The panel beside all views: everything about what is selected, and what a selected stretch of time consists of.
- * It is not there when nothing is selected.
+ * The panel beside all views: everything about the selection, and what a selected stretch of time consists of.
+ * The panel is hidden if nothing is selected.
  */
 
 import {element, problem, replaceContent} from "../shared/dom.js";
@@ -25,7 +25,7 @@ const CONTENTS = {row: fillRow, label: fillLabel, node: fillNode};
  */
 function createEdge(panel) {
 	const edge = element("div", {class: "details-edge", role: "separator", tabindex: 0, "aria-orientation": "vertical",
-		"aria-label": "Width of the details"});
+		"aria-label": "Width of the details panel"});
 	const setWidth = (/** @type {number} */ width) => {
 		const fitting = Math.round(Math.min(Math.max(width, NARROWEST), window.innerWidth * 0.7));
 		panel.style.setProperty("--details", `${fitting}px`);
@@ -57,7 +57,7 @@ export function createDetails(context) {
 	const stretch = element("div", {class: "details-stretch"});
 	const content = element("div", {class: "details-content", tabindex: -1}, selection, stretch);
 	const fold = element("button", {class: "details-fold", "aria-expanded": "true",
-		"aria-label": "Fold the details away"}, "»");
+		"aria-label": "Hide the details"}, "»");
 	const panel = element("aside", {class: "details", "aria-label": "Details", hidden: true});
 	panel.append(createEdge(panel), fold, content);
 	fold.addEventListener("click", () => {

@@ -29,12 +29,12 @@ export function fillLabel(context, answer) {
 		({name, value: ns === null ? ["–"] : valueNodes(ns, "ns")});
 	return element("div", {},
 		element("h2", {class: "details-title"}, text),
-		element("p", {class: "quiet"}, `all ${count(answer.count)} of this name, in ${table.replaceAll("_", " ")}`),
+		element("p", {class: "quiet"}, `all ${count(answer.count)} with this name, in ${table.replaceAll("_", " ")}`),
 		buttons([
 			...(node === null || node === undefined ? [] : [{text: "Graph", about: "its node in the graph",
 				run: () => store.select(store.keyOfNode(node), {view: "graph"})}]),
-			{text: "‹ Previous", about: "before what is in sight (,)", run: () => goToSameName(context, true)},
-			{text: "Next ›", about: "after what is in sight (.)", run: () => goToSameName(context, false)}]),
+			{text: "‹ Previous", about: "last before the window's end (,)", run: () => goToSameName(context, true)},
+			{text: "Next ›", about: "first after the window's start (.)", run: () => goToSameName(context, false)}]),
 		listing([
 			time("total", answer.total_ns), ...(answer.self_ns === null ? [] : [time("self", answer.self_ns)]),
 			time("shortest", answer.min_ns), time("median", answer.median_ns), time("95 % below", answer.p95_ns),

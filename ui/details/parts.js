@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the contents of the details panel are made of. */
+/** Building blocks of the details panel. */
 
 import {element} from "../shared/dom.js";
 import {bytes, count, duration, exactDuration} from "../shared/format.js";
 import {descriptionOf} from "../shared/tables.js";
 import {momentText} from "../timeline/ticks.js";
 
-/** Moments are told so exactly that neighbours differ. */
+/** Moments are shown so exactly that neighbours differ. */
 export const MICROSECOND = 1000;
 
 /**
@@ -49,10 +49,10 @@ export function fieldLink({store, trace}, target, text) {
 		return link(text, () => store.select(store.keyOfRow(target.table, target.row)),
 			descriptionOf(trace, target.table).noun);
 	if (target.label !== undefined)
-		return link(text, () => store.select(store.keyOfLabel(target.table, target.label)), "all of this name");
+		return link(text, () => store.select(store.keyOfLabel(target.table, target.label)), "all with this name");
 	if (target.file !== undefined)
 		return link(text, () => store.update({view: "tables",
-			options: {table: "input_output.by_file", filter: text, sort: null}}, "push"), "what was done with it");
+			options: {table: "input_output.by_file", filter: text, sort: null}}, "push"), "how the file was used");
 	return link(text, () => store.update({view: "timeline", options: {track: String(target.track)}}, "push"),
 		"show on the timeline");
 }
@@ -95,7 +95,7 @@ export function buttons(buttons) {
 }
 
 /**
- * Something that comes later; a failure is told where it would have been.
+ * Something that comes later; a failure is shown in its place.
  * @param {string} name
  * @param {Promise<Node | null>} promise
  */

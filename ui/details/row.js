@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A slice: what it is, why it was as long as it was, what it is connected with, and all its fields. */
+/** A slice: what it is, why it took as long as it did, what it is connected with, and all its fields. */
 
 import {element} from "../shared/dom.js";
 import {goToSameName} from "../timeline/commands.js";
@@ -17,9 +17,9 @@ function rowButtons(context, {table, label, from, to, node}) {
 		...(node === null ? [] : [{text: "Graph", about: "its node in the graph",
 			run: () => store.select(store.keyOfNode(node), {view: "graph"})}]),
 		...(label === null ? [] : [
-			{text: "All of this name", run: () => store.select(store.keyOfLabel(table, label))},
-			{text: "‹", about: "previous of this name (,)", run: () => goToSameName(context, true)},
-			{text: "›", about: "next of this name (.)", run: () => goToSameName(context, false)}]),
+			{text: "All with this name", run: () => store.select(store.keyOfLabel(table, label))},
+			{text: "‹", about: "previous with this name (,)", run: () => goToSameName(context, true)},
+			{text: "›", about: "next with this name (.)", run: () => goToSameName(context, false)}]),
 	]);
 }
 

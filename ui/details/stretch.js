@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a stretch of time consists of: of each table the names that took most of it. */
+/** What a stretch of time consists of: for each table, the names that took the most time. */
 
 import {drawing, element} from "../shared/dom.js";
 import {count, duration} from "../shared/format.js";

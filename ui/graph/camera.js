@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Where the graph is looked at from: which point is in the middle of the canvas, and how large a unit is drawn. */
+/** The camera of the graph: which point is in the middle of the canvas, and the scale. */
 
 const SMALLEST = 0.001;
 /** What is smaller than that cannot be read. */

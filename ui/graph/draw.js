@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Draws a picture on a canvas: boxes, edges, items, texts, in this order. Only what is in the window, and only what can
- * be made out at its scale: from afar items are plain rectangles and edges hair lines.
+ * Draws a picture on a canvas: boxes, edges, items, texts, in this order. Draws only what is in the window and can be
+ * recognised at its scale: from afar, items are plain rectangles and edges are hair lines.
  */
 
 import {themeColour} from "../shared/theme.js";

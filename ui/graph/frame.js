@@ -42,8 +42,8 @@ export function createFrame(graphs, actions) {
 	chooser.hidden = graphs.length === 0;
 	const top = element("section", {class: "graph"},
 		element("div", {class: "graph-tools"}, chooser, painting,
-			element("button", {title: "show all (f)", click: actions.fit}, "Fit"),
-			element("button", {title: "scopes as they were in the beginning", click: actions.reset}, "Reset"),
+			element("button", {title: "show the whole graph (f)", click: actions.fit}, "Fit"),
+			element("button", {title: "open and close the scopes as at the start", click: actions.reset}, "Reset"),
 			finder, found, legend),
 		element("div", {class: "graph-place"}, canvas, message), status);
 	return {element: top, canvas, chooser, painting, finder, found, legend, status, message};

@@ -7,8 +7,8 @@
  *     ├ what is under the pointer, or selected ──────┤
  *     └──────────────────────────────────────────────┘
  *
- * Which graph, which scopes the user has opened and closed, the colours and the place looked at are options of the
- * state; the selected operation is the selection of all views.
+ * The graph, the scopes that the user has opened and closed, the colours and the position of the camera are options of
+ * the state; the selected operation is the selection of all views.
  */
 
 import {replaceContent} from "../shared/dom.js";
@@ -45,13 +45,13 @@ function describe(item, span) {
 	if (item.scope)
 		words.push(`scope of ${count(item.children)} operations`);
 	else if (item.children)
-		words.push(`and ${count(item.children - 1)} more that look alike`);
+		words.push(`and ${count(item.children - 1)} similar ones`);
 	else if (item.type)
 		words.push(item.type);
 	if (item.device || item.is_on_several)
 		words.push(item.device ? shortDevice(item.device) : "several devices");
 	words.push(item.count === 0 ? "not executed" :
-		`${count(item.count)} executions, ${duration(item.self_ns)} of their own`);
+		`${count(item.count)} executions, self time ${duration(item.self_ns)}`);
 	if (item.device_ns > 0)
 		words.push(`${duration(item.device_ns)} on the device`);
 	if (item.critical_ns > 0)
@@ -107,7 +107,7 @@ class GraphView {
 		this.store.subscribe(() => this.#follow());
 	}
 
-	/** The graph that the state, or the selection, or size speaks for. */
+	/** The graph that the state names, otherwise the one with the most executions. */
 	#wantedGraph() {
 		const {graphs} = this.context.trace;
 		const wanted = Number(this.store.state.options.graph);
@@ -362,7 +362,7 @@ class GraphView {
 		this.redraw();
 	}
 
-	/** Asks the server what is called so, unless it has said it: most may be in closed scopes. */
+	/** Asks the server for matches, unless it has already answered: most may be in closed scopes. */
 	async #find() {
 		window.clearTimeout(this.findTimer);
 		const text = this.parts.finder.value.trim();
@@ -383,7 +383,7 @@ class GraphView {
 		}
 		this.matches = (this.picture ?? EMPTY).whereFound(this.found);
 		const {shown, hidden} = this.matches;
-		this.parts.found.textContent = !asked ? "" : this.found.length === 0 ? "nothing is called so" :
+		this.parts.found.textContent = !asked ? "" : this.found.length === 0 ? "no match" :
 			`${count(shown.length)} shown` + (hidden.length > 0 ? `, ${count(hidden.length)} in closed boxes` : "");
 		this.redraw();
 	}

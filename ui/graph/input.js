@@ -3,7 +3,7 @@
 
 const ZOOM = 1.25;
 const STEP = 80;
-/** The pointer may tremble by so many pixels in a click. */
+/** The pointer may move by this many pixels during a click. */
 const TREMBLE = 4;
 
 /**
@@ -96,11 +96,11 @@ export function declareKeys(keys, target) {
 	const pan = (/** @type {number} */ x, /** @type {number} */ y) =>
 		change(() => target.camera.pan(x * STEP, y * STEP));
 	keys.add(
-		{view, keys: ["ArrowUp"], about: "what feeds it", run: () => target.move("up")},
-		{view, keys: ["ArrowDown"], about: "what it feeds", run: () => target.move("down")},
-		{view, keys: ["ArrowLeft"], about: "left of it", run: () => target.move("left")},
-		{view, keys: ["ArrowRight"], about: "right of it", run: () => target.move("right")},
-		{view, keys: ["f", "0"], about: "show all", run: () => target.fit()},
+		{view, keys: ["ArrowUp"], about: "go to an input", run: () => target.move("up")},
+		{view, keys: ["ArrowDown"], about: "go to an output", run: () => target.move("down")},
+		{view, keys: ["ArrowLeft"], about: "go to the item on the left", run: () => target.move("left")},
+		{view, keys: ["ArrowRight"], about: "go to the item on the right", run: () => target.move("right")},
+		{view, keys: ["f", "0"], about: "show the whole graph", run: () => target.fit()},
 		{view, keys: ["w", "+", "="], about: "zoom in", run: zoom(ZOOM)},
 		{view, keys: ["s", "-"], about: "zoom out", run: zoom(1 / ZOOM)},
 		{view, keys: ["a", "Shift+ArrowLeft"], about: "move left", run: pan(-1, 0)},
@@ -108,7 +108,7 @@ export function declareKeys(keys, target) {
 		{view, keys: ["Shift+ArrowUp"], about: "move up", run: pan(0, -1)},
 		{view, keys: ["Shift+ArrowDown"], about: "move down", run: pan(0, 1)});
 	keys.addGestures(
-		{view, gesture: "Enter, Space", about: "open or close the scope"},
+		{view, gesture: "Enter, Space", about: "open or close the selected scope"},
 		{view, gesture: "drag", about: "move"},
 		{view, gesture: "wheel, pinch", about: "zoom"},
 		{view, gesture: "double click", about: "open or close a scope"});

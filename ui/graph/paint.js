@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the colours of items mean, and the legend that says so. */
+/** The meaning of the colours of items, and the legend. */
 
 import {swatch} from "../pages/plots.js";
 import {nameColour} from "../shared/colours.js";
@@ -56,7 +56,7 @@ export function paintOf(item, paint, picture) {
 	if (!figure)
 		return {colour: colourOf(nameOf(item, paint)), strength: 0.42};
 	const most = picture.most[figure];
-	/* The root, so that what takes a hundredth can still be told from nothing. */
+	/* The square root, so that a hundredth can still be distinguished from nothing. */
 	return {colour: HOT, strength: most > 0 ? 0.85 * Math.sqrt(item[figure] / most) : 0};
 }
 
@@ -68,7 +68,7 @@ export function createLegend(paint, picture) {
 	const {figure} = PAINTS[paint];
 	if (figure) {
 		const most = picture.most[figure];
-		return most === 0 ? [element("span", {class: "quiet"}, "no such time in this graph")] : [
+		return most === 0 ? [element("span", {class: "quiet"}, "none in this graph")] : [
 			element("span", {}, "0"), element("span", {class: "graph-heat", "aria-hidden": "true"}),
 			element("span", {}, duration(most))];
 	}

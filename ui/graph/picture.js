@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A graph as the server has laid it out: items — operations, scopes closed, and scopes open, which are boxes around
- * others — and the edges between them; what is where, and what is next to what.
+ * A graph as the server has laid it out: items (operations, closed scopes, and open scopes, which are boxes around
+ * others) and the edges between them. Finds items by place, and their neighbours.
  */
 
 /**

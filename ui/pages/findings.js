@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Findings: what the analyses say, as `millrace report --json` has it (doc/json.md). Whatever a finding holds —
- * sentences, tables, evidence — is shown here without knowing which finding it is. The viewer and the HTML report
- * share this; in the report there is no server behind the page, and nothing is a link.
+ * Findings: the results of the analyses, as `millrace report --json` prints them (doc/json.md). This module shows the
+ * sentences, tables and evidence of any finding without knowing which finding it is. The viewer and the HTML report
+ * share it; in the report there is no server behind the page, and nothing is a link.
  */
 
 import {nanosecondsBetween} from "../shared/api.js";
@@ -55,7 +55,7 @@ import {createTable} from "./table.js";
  *
  * @typedef {object} DeviceAnswer
  * @property {string} name
- * @property {number} pid
+ * @property {number | null} pid null: several processes share it
  * @property {number} span_ns
  * @property {number} busy_ns
  * @property {number} idle_ns

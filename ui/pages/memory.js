@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Memory: how much each process had in use on each device and of each allocator over time, in the same window as the
- * timeline, and which operations had allocated what was live at a moment. What a framework tells of lies inside what it
- * got from the runtime: the two are shown beside each other and never added.
+ * Memory: how much each process used on each device and from each allocator over time, in the same window as the
+ * timeline, and which operations had allocated the memory that was live at a moment. A framework allocates from memory
+ * that it got from the runtime: the two are shown separately and never added.
  */
 
 import {drawing, element, problem, replaceContent} from "../shared/dom.js";
@@ -52,11 +52,11 @@ class Memory {
 			({keys, about, view: "memory", run});
 		context.keys.add(
 			key(["w", "+", "="], "zoom in", () => this.#zoom(0.5)), key(["s", "-"], "zoom out", () => this.#zoom(2)),
-			key(["a"], "earlier", () => this.#pan(-STEP)), key(["d"], "later", () => this.#pan(STEP)),
-			key(["f", "0", "Home"], "all of the trace", () => this.#showAll()),
-			key(["ArrowLeft"], "the moment before", () => this.#moveMoment(-1)),
-			key(["ArrowRight"], "the moment after", () => this.#moveMoment(1)));
-		context.keys.addGestures({gesture: "click", about: "what is live then", view: "memory"},
+			key(["a"], "pan to earlier", () => this.#pan(-STEP)), key(["d"], "pan to later", () => this.#pan(STEP)),
+			key(["f", "0", "Home"], "show the whole trace", () => this.#showAll()),
+			key(["ArrowLeft"], "go to the previous moment", () => this.#moveMoment(-1)),
+			key(["ArrowRight"], "go to the next moment", () => this.#moveMoment(1)));
+		context.keys.addGestures({gesture: "click", about: "show what is live at that time", view: "memory"},
 			{gesture: "drag", about: "zoom to a stretch of time", view: "memory"});
 	}
 
@@ -71,7 +71,7 @@ class Memory {
 		}
 		if (all.length === 0) {
 			replaceContent(this.element, element("div", {class: "empty"},
-				element("h2", {}, "No memory was recorded"),
+				element("h2", {}, "The trace contains no allocations"),
 				element("p", {}, "Allocations come from the runtime level (OpenCL buffers) and from the dataflow " +
 					"level (TensorFlow's allocators, or a program through millrace.h).")));
 			return;
@@ -89,11 +89,11 @@ class Memory {
 		replaceContent(this.element, element("div", {class: "page"},
 			element("h2", {}, "Memory"),
 			isBoth && element("p", {class: "quiet"},
-				"What the framework allocates lies in what it reserved from the runtime: the two do not add up."),
+				"The framework allocates from memory that it got from the runtime: do not add the two up."),
 			element("div", {class: "toolbar"},
 				button("+", "Zoom in", () => this.#zoom(0.5)), button("−", "Zoom out", () => this.#zoom(2)),
 				button("←", "Earlier", () => this.#pan(-STEP)), button("→", "Later", () => this.#pan(STEP)),
-				button("All", "All of the trace", () => this.#showAll())),
+				button("All", "Show the whole trace", () => this.#showAll())),
 			...this.plots.map(({series, element: svg}) => element("section", {},
 				element("h3", {}, `${series.title} `, element("span", {class: "quiet"}, this.#about(series))),
 				svg))));
@@ -102,7 +102,7 @@ class Memory {
 	/** @param {Series} series */
 	#about({teller, peak_bytes, peak_at, end_bytes}) {
 		const kind = teller === "framework" ? "allocated by the framework" : "allocated from the runtime";
-		return `${kind}: at most ${bytes(peak_bytes)}, at ${duration(peak_at)}; ${bytes(end_bytes)} at the end`;
+		return `${kind}: peak ${bytes(peak_bytes)} at ${duration(peak_at)}; ${bytes(end_bytes)} at the end`;
 	}
 
 	/**
@@ -232,7 +232,7 @@ class Memory {
 			const parts = await this.context.api.series({bands, from, to, pixels}, this.request.signal);
 			this.parts = new Map(parts.map((part) => [part.band, part]));
 		} catch {
-			return; /* a newer window is asked for, or the server has gone, which other views tell */
+			return; /* a newer window was requested, or the server has gone, which other views report */
 		}
 		for (const plot of this.plots)
 			plot.redraw();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The overview: can the trace be trusted, where did the time go, and what are the largest causes. Everything on it
- * is one click away from what proves it.
+ * The overview: whether the trace can be trusted, where the time went, and the largest causes. The evidence for each
+ * statement is one click away.
  */
 
 import {nanosecondsBetween} from "../shared/api.js";
@@ -66,7 +66,7 @@ function facts(report) {
  */
 function health({severity, sentences}) {
 	/** @type {Record<string, string>} */
-	const verdicts = {fine: "The trace is complete", note: "The trace is sound; good to know",
+	const verdicts = {fine: "The trace is complete", note: "The trace is sound; some notes",
 		warning: "Read this first: the trace is not complete"};
 	const grave = sentences.filter((each) => each.severity !== "fine");
 	const fine = sentences.filter((each) => each.severity === "fine");
@@ -78,18 +78,18 @@ function health({severity, sentences}) {
 }
 
 /**
- * What a trace without a level cannot tell, and how to get it.
+ * What cannot be known without a level, and how to record it.
  * @param {Report} report
  */
 function missing(report) {
 	const has = (/** @type {string} */ id) => findingOf(report, id)?.tables.some(({rows}) => rows.length > 0);
 	const hints = [
-		!has("devices") && ["No device did anything that was recorded. ",
-			"Programs that use OpenCL are traced as they are; “millrace doctor” says what can be traced here."],
-		!has("threads") && ["Without the kernel level, what threads waited for is not known: it is untraced. ",
-			"Record with “sudo millrace record …”, or give millrace what “millrace doctor” names."],
+		!has("devices") && ["No device activity was recorded. ",
+			"Programs that use OpenCL are traced without changes; “millrace doctor” lists what can be traced here."],
+		!has("threads") && ["Without the kernel level it is not known what threads waited for: this time is untraced. ",
+			"Record with “sudo millrace record …”, or grant millrace the privileges that “millrace doctor” names."],
 		!has("operations") && ["No operation of a dataflow graph was recorded. ",
-			"TensorFlow is traced as it is; other programs describe their graph through millrace.h."],
+			"TensorFlow is traced without changes; other programs can describe their graph through millrace.h."],
 	];
 	const isRecorded = report.command !== null; /* what another tool has recorded is past our advice */
 	return hints.some(Boolean) && element("section", {class: "hints", "aria-label": "What is missing"},
@@ -168,13 +168,14 @@ function deviceSection(device, row, links) {
 			about: "busy with a device kernel",
 			show: links && (() => links.showTable("device_operations", "by_name"))},
 		{name: "copies alone", value: Number(row.exposed_ns), colour: causeColour("copies"),
-			about: "busy with copies, fills and the like only",
+			about: "busy only with copies, fills and similar operations",
 			show: links && (() => links.showTable("device_operations", "copies"))},
 		...causeParts(device.idle_causes, (cause) => links && (() => { links.showCause("idle", cause); })),
 	];
 	return element("section", {},
 		element("h3", {}, `${device.name} `, element("span", {class: "quiet"},
-			`process ${device.pid}: busy ${percent(device.busy_ns, device.span_ns)}, ` +
+			`${device.pid === null ? "shared by several processes" : `process ${device.pid}`}: ` +
+			`busy ${percent(device.busy_ns, device.span_ns)}, ` +
 			`idle ${percent(device.idle_ns, device.span_ns)} of ${duration(device.span_ns)}`)),
 		breakdown(`What ${device.name} did`, parts.filter(({value}) => value > 0), device.span_ns));
 }
@@ -190,7 +191,7 @@ function pathSpan({wall_ns, window}, span) {
 		return `What the end of these ${traced} waited for.`;
 	return `What the end of the trace waited for. The trace is ${traced} long, from its first record to its last; ` +
 		`the program ran for ${ran}` +
-		(span > wall_ns ? ": the rest is what came before it and after it." : ", of which this is a part.");
+		(span > wall_ns ? ": the rest is time before its start and after its end." : ", of which this is a part.");
 }
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Steps: how long each took, and what made one of them take longer or shorter than the median one.
+ * Steps: how long each took, and why a step took longer or shorter than the median step.
  */
 
 import {element, problem, replaceContent} from "../shared/dom.js";
@@ -96,9 +96,9 @@ class Steps {
 		this.plot.addEventListener("click", (event) => this.#click(/** @type {MouseEvent} */ (event)));
 		context.store.subscribe(() => this.#follow());
 		context.keys.add(
-			{keys: ["ArrowLeft"], about: "the step before", view: "steps", run: () => this.#move(-1)},
-			{keys: ["ArrowRight"], about: "the step after", view: "steps", run: () => this.#move(1)},
-			{keys: ["t"], about: "the step on the timeline", view: "steps", run: () => this.#toTimeline()});
+			{keys: ["ArrowLeft"], about: "go to the previous step", view: "steps", run: () => this.#move(-1)},
+			{keys: ["ArrowRight"], about: "go to the next step", view: "steps", run: () => this.#move(1)},
+			{keys: ["t"], about: "show the step on the timeline", view: "steps", run: () => this.#toTimeline()});
 		context.keys.addGestures({gesture: "click", about: "choose a step", view: "steps"});
 	}
 
@@ -118,18 +118,18 @@ class Steps {
 	#build() {
 		if (this.all.length === 0) {
 			replaceContent(this.element, element("div", {class: "empty"}, element("h2", {}, "No steps"),
-				element("p", {}, "The program marks no steps, and what it launches does not repeat itself clearly " +
-					"enough for them to be inferred. A program can mark its steps through millrace.h.")));
+				element("p", {}, "The program marks no steps, and its launches do not repeat clearly " +
+					"enough to infer them. A program can mark its steps through millrace.h.")));
 			return;
 		}
 		const tracks = [...new Set(this.all.map(({track}) => track))];
 		replaceContent(this.chooser,
 			...tracks.map((track) => element("option", {value: track}, this.#nameOf(track))));
 		replaceContent(this.element, element("div", {class: "page"},
-			element("h2", {}, this.isInferred ? "Steps, inferred from what repeats" : "Steps"),
+			element("h2", {}, this.isInferred ? "Steps, inferred from repeated launches" : "Steps"),
 			element("div", {class: "toolbar"}, tracks.length > 1 && this.chooser,
-				element("button", {"aria-label": "The step before", click: () => this.#move(-1)}, "←"),
-				element("button", {"aria-label": "The step after", click: () => this.#move(1)}, "→"),
+				element("button", {"aria-label": "Previous step", click: () => this.#move(-1)}, "←"),
+				element("button", {"aria-label": "Next step", click: () => this.#move(1)}, "→"),
 				element("button", {click: () => this.#chooseLongest()}, "Longest"),
 				element("button", {click: () => this.#toTimeline()}, "Show on the timeline")),
 			this.plot, this.said, this.comparison));
@@ -179,9 +179,9 @@ class Steps {
 	#say(chosen) {
 		const lengthOf = (/** @type {Step} */ {from, to}) => duration(to - from);
 		const many = `${count(this.steps.length)} steps` +
-			(this.median ? `, the median one took ${lengthOf(this.median)}` : "");
+			(this.median ? `; the median step took ${lengthOf(this.median)}` : "");
 		this.said.textContent = chosen ? `Step ${chosen.number} took ${lengthOf(chosen)}. ${many}.` :
-			`${many}. Choose one, by a click or with ← and →, to compare it with the median one.`;
+			`${many}. Choose one with a click or with ← and → to compare it with the median step.`;
 	}
 
 	/** @param {MouseEvent} event */
@@ -256,7 +256,7 @@ class Steps {
 			{key: "difference_ns", title: "difference", unit: "ns", is_difference: true},
 		];
 		replaceContent(this.comparison,
-			element("h2", {}, `Step ${chosen.number} and the median one, step ${median.number}`),
+			element("h2", {}, `Step ${chosen.number} compared with the median step, ${median.number}`),
 			element("div", {class: "columns"}, ...COMPARISONS.map(({title, values}) => {
 				const rows = differences(values(here), values(usual));
 				return rows.length > 0 && element("section", {}, element("h3", {}, title),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the rows of the report's tables are about: what a row names, and which rows what is selected stands in. */
+/** The subjects of the rows of the report's tables: what a row names, and which rows belong to the selection. */
 
 import {descriptionOf} from "../shared/tables.js";
 
@@ -68,8 +68,8 @@ function rowsOfNode(table, selected, trace) {
 }
 
 /**
- * The rows that what is selected stands in. A slice that does not tell, as all of a name do not, stands in all rows
- * that have its title.
+ * The rows that belong to the selection. If the selection lacks a field that distinguishes rows, as all slices of a
+ * name do, all rows with its title belong to it.
  * @param {string} id of the table, with its finding
  * @param {Table} table
  * @param {Selected | null} selected

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A table of numbers and names: sorted by any column, filtered by a text, copied as CSV, used from the keyboard.
- * Of a long table only the rows in sight exist.
+ * A long table has elements only for the visible rows.
  *
  *     ┌ filter ──── 12 of 840 rows ─── copy ┐
  *     │ name ▾ │  count │    time  ▆▆▆ 40 % │   head, always in sight
@@ -61,7 +61,7 @@ const isName = (column) => column.unit === "text" || column.unit === "number";
 const isAdded = (column) => column.whole !== undefined || column.is_sum === true;
 
 /**
- * Columns that tell something: a pid or a device that all rows share does not, beside names that differ.
+ * Columns worth showing: a pid or a device that all rows share is not, beside names that differ.
  * @param {Column[]} columns
  * @param {Row[]} rows
  */
@@ -127,7 +127,7 @@ async function copy(button, text) {
 		await navigator.clipboard.writeText(text);
 		button.textContent = "Copied";
 	} catch {
-		button.textContent = "The browser does not allow it";
+		button.textContent = "The browser does not allow copying";
 	}
 	window.setTimeout(() => { button.textContent = said; }, 1500);
 }
@@ -208,7 +208,7 @@ class Table {
 		const button = element("button", {"aria-label": `Copy ${title} as CSV`,
 			click: async () => {
 				await this.options.complete?.();
-				if (!this.options.complete || !this.options.leftOut) /* else it is told why there is no more */
+				if (!this.options.complete || !this.options.leftOut) /* otherwise a message says why there is no more */
 					copy(button, toCsv(this.options.columns, this.rows));
 			}}, "Copy as CSV");
 		return element("div", {class: "table-tools"}, this.field, this.said, button);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What can be done with the rows of a table, however many there are: order them, add them up, write them as CSV. */
+/** Operations on the rows of a table, however many there are: sorting, summing, writing as CSV. */
 
 /**
  * @typedef {import("./table.js").Row} Row

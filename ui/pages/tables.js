@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tables: all tables of all findings, one at a time. Choosing a row selects what it names everywhere, and shows how
- * long each of them took; what is selected elsewhere is marked here, in the table that says most of it. Which table,
- * its filter and its order are options of the state.
+ * Tables: all tables of all findings, one at a time. Choosing a row selects what it names in all views and shows the
+ * distribution of its durations. A selection made elsewhere is marked here, in the most specific table. The table, its
+ * filter and its order are options of the state.
  *
  *     ┌ list ──────┬ title ───────────────────────┐
  *     │ Operations │ histogram of what is chosen  │
@@ -86,7 +86,7 @@ class Tables {
 			return;
 		}
 		if (this.tables.length === 0)
-			replaceContent(this.main, element("p", {class: "empty"}, "The trace holds nothing to stand in a table."));
+			replaceContent(this.main, element("p", {class: "empty"}, "The trace contains nothing to list in a table."));
 		else
 			this.#follow();
 	}

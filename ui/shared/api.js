@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the server answers (doc/viewer.md). All times are nanoseconds since the trace began, so that they are
+ * The server's answers (doc/viewer.md). All times are nanoseconds since the trace began, so that they are
  * exact as numbers; only the report's are absolute.
  *
  *     slices  magic parts label_bytes 0 │ band lane count 0 │ start[] end[] row[] slices[] label[] shade[] │ … │ labels
@@ -36,7 +36,7 @@ const SERIES = 0x3153524d;
  * @typedef {Record<string, string | number | undefined | null>} Parameters
  */
 
-/** An answer that is no answer; its message is for people. */
+/** The server reported an error or did not answer; the message is for people. */
 export class ApiError extends Error {
 	/**
 	 * @param {number} status of HTTP; 0: the server is not there
@@ -80,7 +80,7 @@ export function nanosecondsBetween(from, to) {
 function checkMagic(buffer, magic) {
 	const head = new Uint32Array(buffer, 0, 4);
 	if (head[0] !== magic)
-		throw new ApiError(0, "the server's answer is not what was asked for: reload the page");
+		throw new ApiError(0, "the server sent an unexpected answer: reload the page");
 	return head;
 }
 
@@ -148,7 +148,7 @@ async function isThere(trace) {
 	}
 }
 
-/** What can be asked of one trace. */
+/** The questions about one trace. */
 export class Api {
 	/** @param {number} trace its number */
 	constructor(trace) {
@@ -172,13 +172,13 @@ export class Api {
 		} catch (error) {
 			if (signal?.aborted)
 				throw error;
-			throw new ApiError(0, await isThere(this.trace) ? `${name}: the connection to the server broke off`
-				: "millrace view has ended: start it again to go on");
+			throw new ApiError(0, await isThere(this.trace) ? `${name}: the connection to the server was lost`
+				: "millrace view has ended: start it again to continue");
 		}
 		if (response.ok)
 			return response;
 		const body = await response.json().catch(() => ({}));
-		throw new ApiError(response.status, body.error ?? `${name}: the server says ${response.status}`);
+		throw new ApiError(response.status, body.error ?? `${name}: the server answered ${response.status}`);
 	}
 
 	/**

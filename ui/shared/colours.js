@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Colours by meaning, the same in every view. Names get a hue of their own that stays theirs in all views and
- * traces; states and causes have fixed ones, by kinship: what the device does is blue, the runtime violet, CPU
- * time green, waiting for a CPU orange, for disks and others red, and what is not known grey.
+ * Colours by meaning, the same in every view. Each name has its own hue, the same in all views and traces. States and
+ * causes have fixed colours by kind: device work is blue, the runtime violet, CPU time green, waiting for a CPU orange,
+ * waiting for disks and others red, and unknown time grey.
  */
 
 import {descriptionOf} from "./tables.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Making elements. Texts of a trace may hold anything — a device kernel may be called <script> — so they only ever
- * become text nodes and attributes, never markup.
+ * Creates elements. Texts from a trace may contain anything (a device kernel may be called <script>), so they become
+ * only text nodes and attributes, never markup.
  */
 
 /**
@@ -72,7 +72,7 @@ export function replaceContent(parent, ...children) {
 }
 
 /**
- * What went wrong, told at once.
+ * An error message, announced at once.
  * @param {unknown} error
  */
 export function problem(error) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Keys. Every key is declared with what it does, and the help page is made from the declarations. Keys are those
- * that people know from Perfetto and chrome://tracing.
+ * Keys. Every key is declared with a description, and the help page is made from the declarations. The keys are those
+ * of Perfetto and chrome://tracing.
  */
 
 import {element} from "./dom.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** From a finding to what proves it: a click shows it on the timeline or selects it everywhere. */
+/** Links from a finding to its evidence: a click shows it on the timeline or selects it in all views. */
 
 import {ApiError} from "./api.js";
 

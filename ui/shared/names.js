@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Names that are longer than their place. Many begin alike — StatefulPartitionedCall/sequential_1/… — and others end
- * in the number that tells them apart, so they are cut in the middle, and of a path the last parts are kept.
+ * Shortens names that do not fit. Many names begin alike (StatefulPartitionedCall/sequential_1/…), and others differ
+ * only in a number at the end, so names are cut in the middle, and the last parts of a path are kept.
  */
 
 import {element} from "./dom.js";

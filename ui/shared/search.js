@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The search field: operations, device kernels, functions, system calls, threads, files and nodes by a part of
- * their name. Choosing one selects it everywhere.
+ * their name. Choosing one selects it in all views.
  */
 
 import {element, replaceContent} from "./dom.js";
@@ -98,7 +98,7 @@ export function createSearch({api, store}) {
 		results = answer.results;
 		replaceContent(list, ...results.map(show));
 		if (results.length === 0)
-			list.append(element("li", {class: "quiet"}, answer.problem ?? `Nothing is called “${text}”.`));
+			list.append(element("li", {class: "quiet"}, answer.problem ?? `Nothing matches “${text}”.`));
 		list.hidden = false;
 		input.setAttribute("aria-expanded", "true");
 		mark(results.length > 0 ? 0 : -1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is looked at: one state for all views. It lives in the fragment of the URL, so that a view can be
- * bookmarked, shared, reloaded, and gone back to.
+ * The state of the page, one for all views. It is kept in the fragment of the URL, so that users can bookmark, share
+ * and reload a view, and go back to it.
  *
  *     #trace=0&view=timeline&from=1200&to=98000&select=row:0:calls:12&open=process.1
  *       │       │             │                 │                     └ options, as views name them
@@ -10,7 +10,7 @@
  *       │       └ overview, timeline, graph, memory, tables, steps
  *       └ of those that the server has open
  *
- * A selection is resolved by the server; views find the result in `selected`, and are told when it comes.
+ * The server resolves a selection; views find the result in `selected` and are notified when it arrives.
  */
 
 /**
@@ -107,7 +107,7 @@ export class Store {
 		this.state = readFragment(location.hash, this.span);
 		/** @type {Selected | null} */
 		this.selected = null;
-		/** Why what is selected cannot be told; "": it can, or is still being asked for. */
+		/** Why the selection could not be resolved; "" if it was, or if the answer is pending. */
 		this.failure = "";
 		/** The selection came with its window: neither is changed for the other. */
 		this.isFromUrl = true;
@@ -246,7 +246,7 @@ export class Store {
 async function resolveSelection(api, select) {
 	const [kind, trace, first, second] = select.split(":");
 	if (Number(trace) !== api.trace)
-		throw new Error(`the trace ${trace} is not shown here`);
+		throw new Error(`trace ${trace} is not open here`);
 	const nothing = {table: null, row: null, label: null, node: null, graph: null, track: null, from: null, to: null};
 	if (kind === "row") {
 		const answer = await api.json("row", {table: first, row: second});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How each table of the trace is shown, as the server describes it (`tables` of the answer `trace`, made of
- * src/timeline/tables.def): no module has to know them by name.
+ * How to show each table of the trace, as the server describes it (`tables` in the answer `trace`, made from
+ * src/timeline/tables.def): no module has to know a table by name.
  */
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Light and dark: as the system says, or as the button says, which is remembered. The style sheet goes by the
- * attribute data-theme.
+ * Light and dark theme: the system's preference, or the user's choice, which the browser remembers. The style sheet
+ * uses the attribute data-theme.
  */
 
 import {element} from "./dom.js";
@@ -62,5 +62,5 @@ function change() {
 }
 
 export function createThemeButton() {
-	return element("button", {"aria-label": "Light or dark", title: "Light or dark", click: change}, "◐");
+	return element("button", {"aria-label": "Light or dark theme", title: "Light or dark theme", click: change}, "◐");
 }

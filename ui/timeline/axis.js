@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The axis of time: where in the trace the window lies, and round moments in it.
+ * The time axis: the position of the window in the trace, and ticks at round times.
  *
  *     ▁▁▁▁▁▁▁▁▁▁████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁     the whole trace, and the window
  *     1.20 s     1.25 s     1.30 s          moments

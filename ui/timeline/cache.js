@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the server said about bands. Asks for what is in sight with some room on both sides, so that panning
- * finds it there; until a better answer comes the older ones are drawn, stretched:
+ * Caches the server's answers about bands. Requests the visible window plus some room on both sides, so that panning
+ * finds data there. Until a better answer arrives, older ones are drawn, stretched:
  *
  *     newest answer            ├───────────┤
  *     older, coarser  ├──────────────────────────────┤
  *     drawn           ├─ older ┼── newest ─┼─ older ─┤
  *
- * Of a band only the lanes that are shown are asked for. One request is under way at a time; it is given up only when
- * its answer would be of no use. Answers are kept whole, the latest few of them. After one that failed nothing is asked
- * for a while, and then again.
+ * Only the visible lanes of a band are requested. One request is in progress at a time; it is aborted only if its
+ * answer would be useless. The latest few answers are kept whole. After a failure the cache waits a while, then
+ * retries.
  */
 
 const ANSWERS = 10;
@@ -159,8 +159,8 @@ export class Cache {
 				parts: groupByBand(parts), bytes: parts.reduce((sum, {count}) => sum + 32 * count, 0)});
 		} catch (error) {
 			if (!request.abort.signal.aborted) {
-				this.failure = `Not all is drawn: ${error instanceof Error ? error.message : error}. ` +
-					"It is asked for again in a moment.";
+				this.failure = `The drawing is incomplete: ${error instanceof Error ? error.message : error}. ` +
+					"Retrying in a moment.";
 				this.retryAt = performance.now() + RETRY_MS;
 				window.setTimeout(this.changed, RETRY_MS + 10);
 			}

@@ -114,13 +114,13 @@ export function declareKeys(timeline) {
 		{view, keys: ["d"], about: "pan right", run: pan(PAN_STEP)},
 		{view, keys: ["f"], about: "zoom to the selection", run: () => timeline.showSelection()},
 		{view, keys: ["0", "Home"], about: "show the whole trace", run: () => timeline.showAll()},
-		{view, keys: ["m"], about: "select the time of the slice, or all in sight", run: () => markStretch(timeline)},
-		{view, keys: ["ArrowLeft"], about: "previous slice of the lane", run: () => goAlongLane(timeline, true)},
-		{view, keys: ["ArrowRight"], about: "next slice of the lane", run: () => goAlongLane(timeline, false)},
+		{view, keys: ["m"], about: "select the slice's time, or all visible time", run: () => markStretch(timeline)},
+		{view, keys: ["ArrowLeft"], about: "previous slice in the lane", run: () => goAlongLane(timeline, true)},
+		{view, keys: ["ArrowRight"], about: "next slice in the lane", run: () => goAlongLane(timeline, false)},
 		{view, keys: ["ArrowUp"], about: "slice above", run: () => goAcrossLanes(timeline, -1)},
 		{view, keys: ["ArrowDown"], about: "slice below", run: () => goAcrossLanes(timeline, 1)},
-		{view, keys: [","], about: "previous slice of the same name", run: () => goToSameName(context, true)},
-		{view, keys: ["."], about: "next slice of the same name", run: () => goToSameName(context, false)},
+		{view, keys: [","], about: "previous slice with the same name", run: () => goToSameName(context, true)},
+		{view, keys: ["."], about: "next slice with the same name", run: () => goToSameName(context, false)},
 		{view, keys: ["Enter"], about: "open or close its group", run: () => timeline.toggleSelected()});
 	context.keys.addGestures(...GESTURES);
 }

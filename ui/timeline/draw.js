@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Draws the rows in sight. Slices are painted into an image by hand: a lane is one line of pixels, made once and
- * copied over its height, so that a frame costs as many pixels as it has and not as many slices. Text comes on
- * top, by the canvas.
+ * Draws the visible rows. Slices are painted directly into an image: a lane is one line of pixels, made once and
+ * copied over its height, so that the cost of a frame depends on its pixels, not on the number of slices. The canvas
+ * then draws text on top.
  *
  *     records of a lane   ▏▎ ██████ ▌                    line     ▏▎ ██████ ▌
  *                                                        copied   ▏▎ ██████ ▌   height times

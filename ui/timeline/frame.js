@@ -11,16 +11,16 @@ import {element} from "../shared/dom.js";
  */
 export function createFrame(tools, tree, tooltip, {missing = [], groups}) {
 	const canvas = element("canvas", {class: "timeline-canvas", tabindex: 0, role: "application",
-		"aria-label": "Slices. Arrow keys go from slice to slice once one is selected; ? lists all keys."});
+		"aria-label": "Slices. Once a slice is selected, arrow keys go from slice to slice; ? lists all keys."});
 	const overlay = element("canvas", {class: "timeline-overlay", "aria-hidden": "true"});
-	const axis = element("canvas", {class: "timeline-axis", role: "img", "aria-label": "Axis of time"});
+	const axis = element("canvas", {class: "timeline-axis", role: "img", "aria-label": "Time axis"});
 	const scroller = element("div", {class: "timeline-scroll", tabindex: -1}, tree);
 	const hair = element("div", {class: "timeline-hair", "aria-hidden": "true", hidden: true});
 	const drawing = element("div", {class: "timeline-drawing"}, canvas, overlay, hair, tooltip);
 	const status = element("p", {class: "timeline-status", role: "status", "aria-live": "polite"});
 	const failure = element("p", {class: "timeline-failure warning", role: "alert", hidden: true});
 	const empty = element("p", {class: "timeline-empty", role: "status", hidden: groups.length > 0},
-		"There is nothing to draw in this trace.");
+		"This trace contains nothing to draw.");
 	const whole = element("div", {class: "timeline"},
 		tools,
 		element("div", {class: "timeline-main"},

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * From one slice to the next: in its lane, or of its name.
+ * Goes from one slice to the next: in its lane, or with the same name.
  *
- * The server merges slices that begin in the same pixel. To find the very next one, the time after a slice is
- * asked for in ever wider stretches until something is there, and then its pixel in ever finer ones until it is a
- * slice alone.
+ * The server merges slices that begin in the same pixel. To find the very next slice, the page requests ever longer
+ * stretches of the time after a slice until one has content, and then ever finer parts of its first pixel until it
+ * is a single slice.
  */
 
 import {firstAbove} from "./sorted.js";

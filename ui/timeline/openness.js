@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which groups are open. The URL lists only those that are not as they were at first: options `open` and `closed`;
- * and the bands that show all their lanes: `lanes`.
+ * Which groups are open. The URL lists only differences from the initial state, in the options `open` and `closed`,
+ * and the bands that show all their lanes, in `lanes`.
  */
 
 import {Layout} from "./rows.js";

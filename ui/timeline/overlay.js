@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What lies over the rows, on a canvas of its own, so that a moving pointer does not draw the rows again: the
- * selected slice, arrows to what it caused and what caused it, the critical path, a selected stretch of time.
+ * Draws on a separate canvas above the rows, so that moving the pointer does not redraw the rows: the selected slice,
+ * arrows to its causes and effects, the critical path, a selected stretch of time.
  */
 
 import {themeColour} from "../shared/theme.js";

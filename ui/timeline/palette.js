@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Colours as pixels have them: 0xAABBGGRR, the order in which canvases keep bytes.
+ * Colours as pixel values: 0xAABBGGRR, the byte order of canvases.
  */
 
 const DARK_INK = "#0b1219";

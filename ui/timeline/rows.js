@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which rows the timeline has, and where: the groups of the trace, and of those that are open the bands.
+ * The rows of the timeline and their places: the groups of the trace, and the bands of open groups.
  *
  *     ▾ python (pid 12)              group                   one row each; `top` counts from the first
  *       ▾ MainThread                 group
- *           operations               band, so high as its lanes
+ *           operations               band, as high as its lanes
  *           runtime calls            band
  *       ▸ worker                     closed group: its bands as stripes, in small
  *     CPU 0                          a group of one band and nothing else: the band itself
  *
- * A layout is made anew when a group is opened or closed, and never changed.
+ * Opening or closing a group makes a new layout; a layout never changes.
  */
 
 /**

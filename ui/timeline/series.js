@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A counter over time, as filled steps: what it was at last in each pixel, and as a fainter band how far it went
- * up and down within.
+ * A counter over time, as filled steps: its last value in each pixel, and, fainter, the range of its values in the
+ * pixel.
  */
 
 import {firstAbove} from "./sorted.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Where bands come from: slices, and by requests of their own, sent when the slices are drawn, what the server has to
- * work out first (series, the causes of idle time, the critical path), so that nothing waits for what is slow.
+ * The data of bands. Slices come first. What the server must compute first (series, causes of idle time, the critical
+ * path) has separate requests, sent after the slices are drawn, so that nothing waits for slow answers.
  */
 
 import {Cache} from "./cache.js";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Names upon slices. Text is what costs most, so widths are measured once for each name, and names that do not
- * fit are cut by their number of characters, in the middle.
+ * Draws names on slices. Text is the most expensive part, so the width of each name is measured once, and a name that
+ * does not fit is cut in the middle, by its number of characters.
  */
 
 import {shorten} from "../shared/names.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Round moments for the axis, and how they are written. */
+/** Ticks of the time axis at round times, and their texts. */
 
 const UNITS = [{name: "s", ns: 1e9}, {name: "ms", ns: 1e6}, {name: "µs", ns: 1e3}, {name: "ns", ns: 1}];
 /** A digit is about so wide, as a share of the height of the type. */

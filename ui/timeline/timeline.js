@@ -397,7 +397,7 @@ export class Timeline {
 			return;
 		empty.hidden = this.layout.rows.length > 0;
 		if (!empty.hidden)
-			empty.textContent = `No track is called “${tracks}”.`;
+			empty.textContent = `No track matches “${tracks}”.`;
 	}
 
 	show() {

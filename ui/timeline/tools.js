@@ -30,13 +30,13 @@ function createLegend({causes, states, reasons}) {
 	return element("details", {class: "timeline-legend"},
 		element("summary", {}, "Legend"),
 		element("div", {class: "timeline-legend-box"},
-			list("States of threads", [
+			list("Thread states", [
 				...states.map((state) => legendItem(stateColour(state, ""), state)),
 				...special.map((reason) => legendItem(stateColour("blocked", reason), `blocked: ${reason}`))]),
-			list("Causes: of idle time, along the critical path",
+			list("Causes of idle time and along the critical path",
 				causes.map((cause) => legendItem(causeColour(cause), cause.replaceAll("_", " ")))),
-			element("p", {class: "quiet"}, "Names of operations, device kernels and calls have a colour of their " +
-				"own. Paler: several slices in one pixel that do not fill it. Underlined: the selected name.")));
+			element("p", {class: "quiet"}, "Each name of an operation, device kernel or call has its own colour. " +
+				"Paler: a pixel that several slices share and do not fill. Underlined: the selected name.")));
 }
 
 /**
@@ -64,7 +64,7 @@ function createSwitch(store, option, text, about, atFirst) {
  * @param {ToolActions} actions
  */
 export function createTools({store, trace}, actions) {
-	const idle = createSwitch(store, "idle", "Idle causes", "colour the gaps of devices by why they were idle", true);
+	const idle = createSwitch(store, "idle", "Idle causes", "colour the gaps of each device by cause", true);
 	const path = createSwitch(store, "path", "Critical path", "draw the critical path through the tracks", false);
 	const filter = element("input", {type: "search", class: "timeline-filter", placeholder: "Filter tracks",
 		"aria-label": "Filter tracks", spellcheck: "false", value: store.state.options.tracks ?? ""});

@@ -65,14 +65,14 @@ static uint32_t find_innermost(const struct intervals *rows, uint32_t track, int
 
 /* ---- links -------------------------------------------------------------------------------------- */
 
-/* A thread by its track, or one that is not traced by its tid and the name it had then. */
+/* A thread by its track, or one that is not traced by its tid on its host and the name it had then. */
 static struct mr_link make_thread_link(const struct mr_model *model, enum mr_cause_kind kind,
-				       uint32_t track, uint32_t tid, int64_t ns)
+				       uint32_t track, struct mr_host_key task, int64_t ns)
 {
 	if (track != MR_NO_TRACK)
 		return mr_link_make(kind, MR_CULPRIT_THREAD, track, 0);
-	return mr_link_make(kind, MR_CULPRIT_TASK, tid,
-			    mr_task_name_at(&model->survey->tasks, tid, ns));
+	return mr_link_make(kind, MR_CULPRIT_TASK, task.number,
+			    mr_task_name_at(&model->survey->tasks, task.host, task.number, ns));
 }
 
 /* ---- waiting for a device ----------------------------------------------------------------------- */
@@ -198,8 +198,10 @@ static void tell_runnable(const struct mr_model *model, uint32_t thread, int64_t
 		run = find_innermost(INTERVALS(model, cpu_runs, NULL), cpu, ns, activity);
 	activity->cpu_run = run;
 	if (run != MR_NO_ROW && runs->tid[run] != 0 && runs->thread[run] != thread)
-		activity->link = make_thread_link(model, MR_CAUSE_PREEMPTED, runs->thread[run],
-						  runs->tid[run], runs->start_ns[run]);
+		activity->link = make_thread_link(
+			model, MR_CAUSE_PREEMPTED, runs->thread[run],
+			(struct mr_host_key){mr_track_host(model, cpu), runs->tid[run]},
+			runs->start_ns[run]);
 	else if (reason == MR_REASON_WOKEN || reason == MR_REASON_NEW)
 		activity->link = mr_link_bare(MR_CAUSE_WAKE_UP);
 	else
@@ -288,9 +290,10 @@ static void tell_blocked(const struct mr_model *model, uint32_t thread,
 		activity->link = mr_link_bare(kind);
 	} else if (wakeups->context[wakeup] == MR_wake_context_task) {
 		activity->waker = wakeups->waker[wakeup];
-		activity->link =
-			make_thread_link(model, kind, wakeups->waker[wakeup],
-					 wakeups->waker_tid[wakeup], wakeups->start_ns[wakeup]);
+		activity->link = make_thread_link(model, kind, wakeups->waker[wakeup],
+						  (struct mr_host_key){mr_track_host(model, thread),
+								       wakeups->waker_tid[wakeup]},
+						  wakeups->start_ns[wakeup]);
 	} else {
 		activity->link = name_interrupt(model, kind, file, wakeup);
 	}

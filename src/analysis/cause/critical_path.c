@@ -156,7 +156,7 @@ static bool is_enabled_by(struct walk *walk, uint32_t awaited, uint32_t call)
 	int64_t launched_ns = model->calls.is_blocking[call] ? model->calls.start_ns[call]
 							     : mr_call_end_ns(model, call);
 	int64_t end_ns = mr_operation_end_ns(model, awaited);
-	uint64_t bound_ns = walk->bounds_ns[mr_operation_device(model, awaited)];
+	uint64_t bound_ns = walk->bounds_ns[mr_operation_own_device(model, awaited)];
 	walk->path->decisions++;
 	walk->path->uncertain +=
 		mr_time_before(end_ns, bound_ns, launched_ns, 0) == MR_ORDER_UNKNOWN;

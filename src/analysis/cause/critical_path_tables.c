@@ -226,7 +226,7 @@ static int name_place(const struct mr_model *model, struct mr_findings *findings
 	}
 	if (place->device) {
 		cells[0].text = mr_device_name(model, place->device);
-		cells[1].number = mr_device_pid(model, place->device);
+		cells[1].number = mr_device_pid_value(model, place->device);
 	} else if (place->track == MR_NO_TRACK) {
 		cells[0].text = "(nothing known)";
 	} else {

@@ -95,7 +95,7 @@ static void cut(struct mr_delay *delay, int64_t ns, uint64_t bound_ns)
 
 static uint64_t bound_ns(const struct mr_model *model, uint32_t row)
 {
-	return model->device_clocks[mr_operation_device(model, row)].bound_ns;
+	return model->device_clocks[mr_operation_own_device(model, row)].bound_ns;
 }
 
 /* Does the operation wait for nothing but its predecessor, which has not ended? */

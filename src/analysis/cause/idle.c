@@ -5,6 +5,7 @@
 
 #include "analysis/cause/crowd.h"
 #include "analysis/cause/delay.h"
+#include "analysis/device_time.h"
 #include "analysis/finding/tally.h"
 #include "base/error.h"
 #include "base/sort.h"
@@ -195,7 +196,7 @@ static struct stretch clip(const struct maker *maker, const struct mr_idle_devic
 			   const struct mr_idle_gap *gap, int64_t worked_ns)
 {
 	const struct mr_device_work *work = &maker->delays.devices[device->device];
-	uint64_t bound_ns = maker->model->device_clocks[device->device].bound_ns;
+	uint64_t bound_ns = mr_device_bound_ns(maker->model, device->device);
 	struct mr_idle_gap next = *gap;
 	struct stretch stretch = {
 		.begin_ns = mr_max(gap->begin_ns, device->first_ns),
@@ -336,13 +337,16 @@ static void check(const struct mr_idle *idle)
 	}
 }
 
-/* Does the device do anything, and is it looked at? */
+/* Does the device do anything, and is one of its processes looked at? */
 static bool is_wanted(const struct maker *maker, uint32_t device, const struct mr_part *part)
 {
-	uint32_t process = maker->model->survey->definitions.devices.items[device].process;
+	const struct mr_definitions *definitions = &maker->model->survey->definitions;
+	bool is_looked_at = !part || !part->processes;
 
-	return maker->delays.devices[device].operations &&
-	       (!part || !part->processes || part->processes[process]);
+	for (uint32_t i = device; !is_looked_at && i < definitions->devices.count; i++)
+		is_looked_at = definitions->devices.items[i].same == device &&
+			       part->processes[definitions->devices.items[i].process];
+	return maker->delays.devices[device].operations && is_looked_at;
 }
 
 int mr_idle_make(const struct mr_model *model, struct mr_idle *ret_idle)

@@ -45,8 +45,8 @@ struct mr_idle {
 };
 
 /* Of all devices that have operations with times. A device is looked at from the start of its first operation to
- * the end of its last; where the model is a cut (model/window.h), in its window, if its process is
- * looked at. Rows are of the whole model. 0 or a negative errno. */
+ * the end of its last; where the model is a cut (model/window.h), in its window, if a process that
+ * uses it is looked at. Rows are of the whole model. 0 or a negative errno. */
 int mr_idle_make(const struct mr_model *model, struct mr_idle *ret_idle);
 void mr_idle_free(struct mr_idle *idle);
 

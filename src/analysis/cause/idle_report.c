@@ -325,7 +325,7 @@ static int tell_gap(const struct report *report, const struct gap *gap)
 		report->finding,
 		(struct mr_evidence){.what = what,
 				     .track = model->device_operations.track[piece->operation],
-				     .pid = mr_device_pid(model, device),
+				     .pid = mr_operation_pid(model, piece->operation),
 				     .start_ns = piece->start_ns,
 				     .duration_ns = gap->whole.duration_ns});
 }

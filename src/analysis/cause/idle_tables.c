@@ -23,12 +23,12 @@ struct study {
 static void fill_device(const struct mr_model *model, const struct mr_idle_device *device,
 			union mr_value *cells)
 {
-	uint64_t bound_ns = model->device_clocks[device->device].bound_ns;
+	uint64_t bound_ns = mr_device_bound_ns(model, device->device);
 	int64_t span_ns = device->end_ns - device->first_ns;
 
 	(cells++)->number = device->device;
 	(cells++)->text = mr_device_name(model, device->device);
-	(cells++)->number = mr_device_pid(model, device->device);
+	(cells++)->number = mr_device_pid_value(model, device->device);
 	(cells++)->number = span_ns;
 	(cells++)->number = mr_idle_busy_ns(device);
 	(cells++)->number = device->idle_ns;
@@ -183,10 +183,9 @@ static void set_operation(const struct mr_model *model, uint32_t operation, stru
 
 	if (operation == MR_NO_ROW)
 		return;
-	uint32_t execution = operations->execution[operation];
 	key->is_operation = true;
-	if (execution != MR_NO_ROW)
-		key->node = model->node_executions.node[execution];
+	if (operations->node[operation])
+		key->node = operations->node[operation];
 	else if (operations->name[operation])
 		key->name = operations->name[operation];
 	else

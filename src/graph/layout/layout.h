@@ -15,9 +15,9 @@
  *         │ c │
  *         └───┘
  *
- * Every box is laid out by itself (level.h) from the inside out, and is one node of what is around it. Edges that
- * are very long compared with the others are cut: they have no route, only their two ends; routing all of them
- * would take most of the time and make the picture wide, not clear.
+ * Every box is laid out separately (level.h), from the inside out, and is one node of the level around it. Edges that
+ * are very long compared with the others are cut: they have no route, only their two ends. Routing all of them would
+ * take most of the time and make the picture wide, not clear.
  *
  * Pure and deterministic; about linear in items, edges and bends.
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The layout of one level: what stands in one box, without the contents of the boxes in it.
+ * The layout of one level: the nodes in one box, without the contents of the boxes among them.
  *
  *     nodes, edges ──► components ──► each: ranks ──► bends ──► order in ranks ──► places ──► routes
  *                                          │                         │                │
  *                                     level_ranks.c            level_order.c    level_places.c
  *
- * Components are set side by side and below each other, like words on a page — unless there are doors, which must
- * stand at the level's upper and lower border: then all is one.
+ * Components are placed side by side and in rows, like words on a page. If there are doors, which must be at the upper
+ * and lower border of the level, everything is one component.
  */
 #ifndef MR_GRAPH_LAYOUT_LEVEL_H
 #define MR_GRAPH_LAYOUT_LEVEL_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order of vertices within their ranks, so that arcs cross little: a depth-first walk gives the first order;
- * then each rank, going down and up in turn, is sorted by where its vertices' neighbours stand on average; at last
- * pairs of neighbours are exchanged where that helps. The best order met on the way is kept.
+ * Orders the vertices within their ranks so that few arcs cross. A depth-first walk gives the first order. Then each
+ * rank, going down and up in turn, is sorted by the mean position of its vertices' neighbours. Finally pairs of
+ * neighbours are swapped where that helps. The best order found is kept.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the vertices of a component stand, after Brandes and Köpf (Fast and simple horizontal coordinate
- * assignment, 2001): vertices are put into columns with the median of their neighbours, in four ways — looking up
- * or down, from the left or from the right — and of the four places that a vertex gets the middle two count.
+ * Places the vertices of a component, after Brandes and Köpf (Fast and simple horizontal coordinate assignment,
+ * 2001): each vertex joins the column of the median of its neighbours. This is done in four ways (looking up or down,
+ * from the left or from the right); a vertex's place is the mean of the middle two of its four places.
  *
  *     ┌─┐ ┌───┐        columns from the left, looking up:  a─c  b─d
  *     │a│ │ b │        a column is as far left as its left neighbours allow, then as far right as

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which rank each node of a component is in.
+ * Assigns a rank to each node of a component.
  *
- * First a sequence of the nodes is found in which few edges lead back: these are turned round. Every node then
- * goes as high as the longest way to it allows; and those that have more edges below than above go down again as
- * far as they can, so that a constant stands next to what reads it.
+ * First it finds a sequence of the nodes in which few edges lead back, and reverses those edges. Then every node goes as
+ * high as the longest path to it allows. Nodes with more edges below than above move down again if they can, so that
+ * a constant is next to the node that reads it.
  */
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions of functions.def that are recorded and otherwise left alone.
+ * The functions of functions.def that are recorded and otherwise passed through unchanged.
  */
 #include "hook/opencl/layer.h"
 

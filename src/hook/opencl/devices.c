@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Devices and their clocks (shared/device_clock.h). Where it works, clGetDeviceAndHostTimer() reads one.
+ * Devices and their clocks (shared/device_clock.h). If clGetDeviceAndHostTimer() works, it reads the clock.
  */
 #include "hook/opencl/layer.h"
 
@@ -71,6 +71,9 @@ static struct mr_opencl_device *new_device(cl_device_id handle)
 	mr_device_clock_open(&device->clock, name_id,
 			     has_timer_function(handle) ? read_timer : NULL, handle);
 	device->id = mr_define_device(name_id, device->clock.id, kind_of(handle));
+	char identity[MR_OPENCL_IDENTITY_BYTES];
+	if (device->id && mr_opencl_identify(handle, identity))
+		mr_define_device_identity(device->id, identity);
 	const struct mr_handle entry = {.handle = handle, .owner = device, .references = 1};
 	mr_handle_put(&mr_opencl->device_map, &entry);
 	device->next = atomic_load_explicit(&mr_opencl->devices, memory_order_relaxed);

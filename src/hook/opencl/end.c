@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of a program that uses OpenCL: what devices have done is written while drivers can be asked.
+ * The end of a program that uses OpenCL: records what devices have done while drivers still answer.
  */
 #include <dlfcn.h>
 #include <signal.h>

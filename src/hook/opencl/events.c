@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events as the program sees them: how often it holds them, what waits for them, and what it may
- * not notice about them.
+ * Events as the program sees them: its reference counts, what waits for them, and what must stay hidden from
+ * the program.
  */
 #include "hook/opencl/layer.h"
 
@@ -54,7 +54,7 @@ cl_int mr_opencl_clWaitForEvents(cl_uint count, const cl_event *events)
 	return result;
 }
 
-/* Launches something that waits, but no event tells when it is over: so no operation follows, and the queue
+/* Launches something that waits, but no event shows when it has ended: so no operation follows, and the queue
  * stands in the place of the object. */
 cl_int mr_opencl_clEnqueueWaitForEvents(cl_command_queue command_queue, cl_uint count,
 					const cl_event *events)

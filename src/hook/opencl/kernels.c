@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The names of kernels, asked for once. A kernel that is made replaces what was known of an earlier one with
+ * The names of device kernels, queried once. When a device kernel is created, it replaces an earlier one with
  * the same handle.
  */
 #include "hook/opencl/layer.h"

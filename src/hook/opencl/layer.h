@@ -11,24 +11,24 @@
  *                                              one event for the operation
  *
  * The program must not see a difference:
- *   - Queues are made to profile. That they do is hidden from a program that did not ask for it; a driver
- *     that refuses is asked again as the program did, and the operations of that queue have no times.
- *   - An operation for which the program wants no event gets one of ours; if it wants one, we retain
- *     it until the operation is complete, and say one less when asked for its references.
- *   - No command and no queue of ours ever reaches the driver, and of callbacks two: the destructor
- *     callback of memory, which is set first and so runs last; and, for some operations, one that
- *     harvests when they are complete, and lets go of the events which would keep a queue and its
- *     context alive.
- *   - No lock of ours is held while the driver may call the program back.
+ *   - The layer enables profiling on every queue, and hides this from a program that did not request it. If the
+ *     driver refuses, the layer repeats the program's own request, and the operations of that queue have no times.
+ *   - If the program requests no event for an operation, the layer creates one. If it does, the layer retains
+ *     the event until the operation is complete, and subtracts its own reference when the program queries the
+ *     count.
+ *   - The layer adds no command and no queue, and only two callbacks: the destructor callback of memory, which is
+ *     set first and so runs last; and, for some operations, one that harvests when they are complete and releases
+ *     the events that would keep a queue and its context alive.
+ *   - The layer holds no lock while the driver may call back into the program.
  *
- * Completion is looked for in batches: when the program waits, polls, has launched many more, or calls
+ * The layer checks for completion in batches: when the program waits, polls, has launched many more, or calls
  * anything some milliseconds later; when the driver calls back; and when the program ends (operations.c).
  *
- * When the level is off, calls go straight through. Only what cannot be made up for later is done all the
- * same: queues profile, and objects are kept in mind.
+ * When the level is off, calls go straight through. The layer then does only what it cannot do later: it enables
+ * profiling on queues, and remembers objects.
  *
- * All that changes is in *mr_opencl, which forked children find empty: to them the objects of their parent
- * are unknown, and nothing but calls is recorded about them.
+ * All changing data is in *mr_opencl, which is empty in forked children: they do not know the objects of their
+ * parent, and record only calls about them.
  */
 #ifndef MR_HOOK_OPENCL_LAYER_H
 #define MR_HOOK_OPENCL_LAYER_H
@@ -170,6 +170,15 @@ static inline void mr_opencl_note_change(void)
 
 /* NULL if it cannot be kept. */
 struct mr_opencl_device *mr_opencl_device_find(cl_device_id handle);
+
+/* ---- identity.c ---------------------------------------------------------------------------------- */
+
+enum {
+	MR_OPENCL_IDENTITY_BYTES = 64,
+};
+
+/* Writes that many bytes at most; false: the driver does not say. The lock of making devices is held. */
+bool mr_opencl_identify(cl_device_id device, char *ret_identity);
 
 /* An operation was queued at this time of its device: perhaps a clock sample. */
 void mr_opencl_clock_note(struct mr_opencl_device *device,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Contexts, and the memory made in them. When a memory object is really gone is told by the driver: its
- * destructor callbacks run in the reverse order of their registration, so ours, registered when
- * the object is made, runs after all of the program's and changes nothing for them.
+ * Contexts, and the memory created in them. The driver reports when a memory object is really destroyed:
+ * destructor callbacks run in the reverse order of their registration, so millrace's callback, registered when
+ * the object is created, runs after all of the program's and changes nothing for them.
  */
 #include "hook/opencl/layer.h"
 

@@ -2,10 +2,10 @@
  *
  * Operations between launch and completion.
  *
- * A queue that works in order is harvested from its oldest operation to the first that is not complete. Of
- * any other queue a limited number is looked at, each time others, so that the work stays in proportion;
- * all of them where the program has waited for all. What is looked at is taken out of the ring, in
- * batches, and put back if it is not complete: the driver is never asked with the lock held.
+ * An in-order queue is harvested from its oldest operation to the first that is not complete. In any other queue
+ * a limited number of operations is checked, different ones each time, so that the cost stays in proportion; if
+ * the program has waited for all, all of them are checked. Operations are taken out of the ring in batches to be
+ * checked, and put back if they are not complete: the driver is never queried with the lock held.
  */
 #include "hook/opencl/layer.h"
 
@@ -76,7 +76,7 @@ enum state {
 	GONE, /* its event is no longer valid: the program has released what was not its own */
 };
 
-/* Reads the times of an operation that is over. `is_expected`: it should be, so that its times tell. */
+/* Reads the times of an operation that has ended. `is_expected`: it should have ended, so its times are meaningful. */
 static enum state finish(const struct batch *batch, const struct mr_pending_operation *operation,
 			 bool is_expected, struct mr_event_device_operation *ret_done)
 {

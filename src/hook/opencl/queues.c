@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Command queues: made to profile, and to look as if they did not where the program did not ask for it.
+ * Command queues: enables profiling on all of them, and hides this from a program that did not request it.
  */
 #include "hook/opencl/layer.h"
 

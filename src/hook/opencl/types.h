@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The types and numbers of OpenCL that the layer uses, as its specification fixes them. Declared here so
- * that millrace is built without OpenCL's headers; only what the layer looks at has more than a name.
+ * The types and constants of OpenCL that the layer uses, as the specification defines them. They are declared
+ * here so that millrace builds without OpenCL's headers; only types that the layer inspects are complete.
  */
 #ifndef MR_HOOK_OPENCL_TYPES_H
 #define MR_HOOK_OPENCL_TYPES_H
@@ -68,6 +68,8 @@ enum {
 	CL_DEVICE_TYPE = 0x1000,
 	CL_DEVICE_NAME = 0x102b,
 	CL_DEVICE_VERSION = 0x102f,
+	CL_DEVICE_EXTENSIONS = 0x1030,
+	CL_DEVICE_UUID_KHR = 0x106a, /* cl_khr_device_uuid */
 	CL_CONTEXT_REFERENCE_COUNT = 0x1080,
 	CL_CONTEXT_DEVICES = 0x1081,
 	CL_QUEUE_DEVICE = 0x1091,
@@ -82,12 +84,38 @@ enum {
 	CL_EVENT_REFERENCE_COUNT = 0x11d2,
 	CL_EVENT_COMMAND_EXECUTION_STATUS = 0x11d3,
 	CL_PROFILING_COMMAND_QUEUED = 0x1280, /* submitted, start and end follow */
+	CL_DEVICE_PCI_BUS_ID_NV = 0x4008,     /* cl_nv_device_attribute_query */
+	CL_DEVICE_PCI_SLOT_ID_NV = 0x4009,
+	CL_DEVICE_PCI_DOMAIN_ID_NV = 0x400a,
+	CL_DEVICE_TOPOLOGY_AMD = 0x4037,     /* cl_amd_device_attribute_query */
+	CL_DEVICE_PCI_BUS_INFO_KHR = 0x410f, /* cl_khr_pci_bus_info */
 	CL_LAYER_API_VERSION = 0x4240,
 	CL_LAYER_NAME = 0x4241,
 };
 
 enum {
 	CL_LAYER_API_VERSION_100 = 100,
+	CL_DEVICE_TOPOLOGY_TYPE_PCIE_AMD = 1,
 };
+
+/* What CL_DEVICE_UUID_KHR, CL_DEVICE_PCI_BUS_INFO_KHR and CL_DEVICE_TOPOLOGY_AMD answer. */
+typedef struct {
+	uint8_t bytes[16];
+} cl_device_uuid;
+
+typedef struct {
+	cl_uint domain;
+	cl_uint bus;
+	cl_uint device;
+	cl_uint function;
+} cl_device_pci_bus_info;
+
+typedef struct {
+	cl_uint type;
+	uint8_t unused[17];
+	uint8_t bus;
+	uint8_t device;
+	uint8_t function;
+} cl_device_topology_amd;
 
 #endif

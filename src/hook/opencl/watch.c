@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Completion while the program calls nothing: it computes, sleeps, or waits in one long call, and perhaps it is
- * killed there. Of each queue an operation is watched: when it is complete, the driver calls us, which
- * harvests the queue, and the next one is watched.
+ * killed there. The layer watches one operation of each queue: when it is complete, the driver calls the layer,
+ * which harvests the queue and watches the next one.
  *
  *     pending         1   2   3   4   5   6   7   8   9   10
  *     watched         ^ ─►    ^ ─────────►    ^ ─►    ^ ─► ^
  *
- * Callbacks cost the driver time. So there are few in a period, and in it the distance between them doubles:
- * slow operations are seen one by one, fast ones together. It is never more than half of what is pending,
- * lest one that does not end hides all that come before it. Where the allowance does not suffice, since the
- * device keeps up with a program that launches without a pause, what is left waits for the next call of the
- * program. That a program flushes or waits is a sign that there may be none for a while: then more
- * are allowed, and when these are used up, each is half of what is pending ahead: the fewest that see all.
+ * Callbacks cost the driver time. So there are few per period, and within a period the distance between them
+ * doubles: slow operations are seen one by one, fast ones together. The distance is never more than half of the
+ * pending operations, so that one that does not end cannot hide all those before it. If the allowance is not
+ * enough, because the device keeps up with a program that launches without a pause, the rest waits for the next
+ * call of the program. If the program flushes or waits, there may be no call for a while: then more callbacks are
+ * allowed, and when these are used up, each next one is half of the pending operations ahead: the fewest that see
+ * all.
  *
- * While somebody looks at operations, which are out of the ring then, none behind them is watched, or the
- * watch would pass over them: whoever looks watches on.
+ * While a thread checks operations, which are out of the ring meanwhile, none behind them is watched, because the
+ * watch would skip them; that thread then watches the next one.
  *
  * Not all drivers call back when an operation fails: so a watched operation counts until it is harvested,
  * not until the callback.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Correlations: numbers that join a call with what it launched, and a wait with what it waits for. All hooks of a
- * process count them together, so that no two can mean the same number differently. A forked child counts on.
+ * process share one counter, so that a number has one meaning. A forked child continues counting.
  */
 #ifndef MR_HOOK_SHARED_CORRELATION_H
 #define MR_HOOK_SHARED_CORRELATION_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The clock of a device, tied to ours by brackets: read between two reads of our clock.
+ * The clock of a device, tied to millrace's clock by brackets: each reading lies between two readings of our clock.
  *
  *     our clock       before ───────────────────── after
  *     device clock                  value
  *
- * Where a runtime can be asked for the device's time, it is. Elsewhere the program's own launches do: the runtime notes
- * the device's time when a command is queued, which is while the launching call runs. So nothing needs to be sent to the
- * device, and nothing of it shows. Some calls take long (the first launch of a kernel may compile it), so the narrowest
- * bracket of a window becomes a sample. Windows grow from nearly a millisecond to a second; the first sample is
- * written at once, since the program may end soon.
+ * If a runtime can report the device's time, the hook asks for it. Otherwise it uses the program's own launches: the
+ * runtime notes the device's time when a command is queued, which is during the launching call. So the hook sends
+ * nothing to the device, and the program sees nothing. Some calls take long (the first launch of a device kernel may
+ * compile it), so the narrowest bracket of a window becomes a sample. Windows grow from nearly a millisecond to a
+ * second; the first sample is written at once, because the program may end soon.
  *
  * Thread safe. Device times are nanoseconds.
  */
@@ -45,7 +45,7 @@ struct mr_device_clock {
 void mr_device_clock_open(struct mr_device_clock *clock, uint32_t name, mr_device_timer *timer,
 			  void *device);
 
-/* What a launch tells: perhaps a sample. */
+/* What a launch reveals: perhaps a sample. */
 void mr_device_clock_note(struct mr_device_clock *clock, const struct mr_bracket *bracket);
 
 /* Writes the last sample, while the runtime can be asked. */

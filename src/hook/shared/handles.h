@@ -6,8 +6,8 @@
  *                                                            at most half full
  *
  * A map of zeroes is empty and ready for use: it lives in memory that forked children find empty. Its
- * slots come straight from mmap, since the program's allocator may be the very thing that calls us.
- * Thread safe. A lock that cannot be had makes an entry seem absent, and a new one be forgotten.
+ * slots come straight from mmap, because the program's allocator may be the caller.
+ * Thread safe. If a lock cannot be taken, an entry seems absent, and a new one is dropped.
  */
 #ifndef MR_HOOK_SHARED_HANDLES_H
 #define MR_HOOK_SHARED_HANDLES_H

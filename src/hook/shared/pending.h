@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a queue of a runtime is to do, from its launch until it is found complete: a ring, oldest first.
+ * The pending operations of a runtime's queue, from launch until found complete: a ring, oldest first.
  *
  *     operations  ┌───┬───┬───┬───┬───┬───┬───┬───┐   a power of two
  *                 │   │ ● │ ● │ ● │ ● │   │   │   │   taken: out of the ring for a while,
  *                 └───┴───┴───┴───┴───┴───┴───┴───┘   to be looked at
  *                       first, count
  *
- * A ring of zeroes is empty and ready. Its memory comes straight from the system. The caller holds the queue's lock,
- * and never while it asks the runtime: it takes operations out, asks, and puts back what is not complete.
+ * A ring of zeroes is empty and ready. Its memory comes straight from the system. The caller holds the queue's lock, but
+ * never while it queries the runtime: it takes operations out, queries them, and puts back those not complete.
  */
 #ifndef MR_HOOK_SHARED_PENDING_H
 #define MR_HOOK_SHARED_PENDING_H

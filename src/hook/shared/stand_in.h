@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Functions and variables that stand in front of those of a framework written in C++. Its libraries reach them through
- * their linkage tables, so a definition in a preloaded library comes first; the original is found by symbols.h.
+ * Functions and variables that replace those of a framework written in C++. Its libraries reach them through their
+ * linkage tables, so a definition in a preloaded library takes precedence; symbols.h finds the original.
  * Each is listed in exports.map.
  */
 #ifndef MR_HOOK_SHARED_STAND_IN_H

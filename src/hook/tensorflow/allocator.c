@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of TensorFlow's CPU allocators, of which its own tracing tells little. There are two: with oneDNN
- * MklCPUAllocator, else one that asks AlignedMalloc() for every tensor. The former does so, too, for what it
- * hands out in pieces; that is its own affair and not written. The allocators stay as they are.
+ * Memory of TensorFlow's CPU allocators, about which its own tracing says little. There are two: with oneDNN
+ * MklCPUAllocator, otherwise one that calls AlignedMalloc() for every tensor. The former also calls it for memory
+ * that it then hands out in pieces; these internal calls are not recorded. The allocators themselves are unchanged.
  */
 #include "hook/tensorflow/tensorflow.h"
 
@@ -29,7 +29,7 @@ void mr_aligned_free_size(void *memory, size_t alignment, size_t bytes)
 void mr_aligned_free_size_2(void *memory, size_t bytes, size_t alignment)
 	MR_STAND_IN(ALIGNED_FREE_SIZE_2);
 
-/* How many allocators are around: only the outermost one tells. */
+/* How many allocators are nested: only the outermost one records. */
 static _Thread_local uint32_t depth __attribute__((tls_model("initial-exec")));
 
 /* An allocator may throw, and the exception passes through its stand-in, which is C and has nothing to catch it with.
@@ -54,7 +54,7 @@ _Unwind_Reason_Code mr_allocator_unwind(int version, _Unwind_Action actions,
 /* Stands in each stand-in. 0x1b: by a signed offset of 32 bits. */
 #define MAY_BE_UNWOUND() __asm__ volatile(".cfi_personality 0x1b, mr_allocator_unwind")
 
-/* Begins an allocation or a free; true if it shall be told: the level is on, and no other is around it. */
+/* Begins an allocation or a free; true if it is to be recorded: the level is on, and it is the outermost one. */
 static bool enter(void)
 {
 	return depth++ == 0 && mr_tensorflow_is_on();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * TFE_Execute: what the program executes one by one, single operations and whole functions. TensorFlow's own
- * tracing has their names and times, but not on which device they ended up.
+ * TFE_Execute: what the program executes eagerly, single operations and whole functions. TensorFlow's own tracing
+ * records their names and times, but not the device on which they ran.
  */
 #include "hook/tensorflow/tensorflow.h"
 

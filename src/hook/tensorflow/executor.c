@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Asynchronous eager execution: TFE_Execute() only puts a node into the queue of an executor, whose own thread runs it
- * later. The node's address is the same on both sides, and nobody else's until it was run:
+ * later. The node's address is the same on both sides, and unique until the node was run:
  *
  *     calling thread     ├ TFE_Execute ── AddOrExecute(node) ┤
  *     executor's thread                                         ├ RunItem(item of the node) ──────┤
  *
  *     NodeItem           0 vtable    8 references    16 id    24 node         of 2.15 to 2.21
  *
- * An executor that is not asynchronous runs the node inside AddOrExecute(), if it is called at all. Nodes of other
- * machines are not done when RunItem() returns: those it moves to the unfinished ones.
+ * A synchronous executor runs the node inside AddOrExecute(), if that is called at all. Nodes of other machines are not
+ * complete when RunItem() returns: it moves them to the unfinished ones.
  *
  * The functions return a Status, an object with a destructor: by address, which is passed in front of all arguments on
  * x86-64. On aarch64 it is passed in a register that C does not know of, so nothing is done there.

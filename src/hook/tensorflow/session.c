@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * TF_SessionRun: how programs of TensorFlow 1 execute a part of their graph. What is executed is told by TensorFlow's
- * own tracing; here steps are counted.
+ * TF_SessionRun: how programs of TensorFlow 1 execute a part of their graph. TensorFlow's own tracing records what is
+ * executed; this file counts steps.
  */
 #include "hook/tensorflow/tensorflow.h"
 #include "record/steps.h"
 
-/* Every run is a step, whatever it asks for: what TensorFlow tells of a run does not say that either, and a step must
+/* Every run is a step, whatever it requests: TensorFlow's records about a run do not say that either, and a step must
  * have the same number here as in a trace of the whole program. */
 enum {
 	KEY_OF_ALL_RUNS = 1

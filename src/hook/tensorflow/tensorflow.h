@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * TensorFlow from the inside, unmodified: versions 2.15 to 2.21 of the published wheels, all by the same symbols.
+ * Hooks inside unmodified TensorFlow: versions 2.15 to 2.21 of the published wheels, all through the same symbols.
  *
  *     traceme.c     its own tracing (TraceMe): every operation, executor run, iterator ... as it ends
  *     watcher.c     its activity watcher: device and inputs of each node, while the graph is being discovered
  *     eager.c       operations that the program executes one by one, with their actual devices
- *     executor.c    the same where they are asynchronous: executed later, by a thread of TensorFlow's
+ *     executor.c    the same if they are asynchronous: executed later, by a thread of TensorFlow
  *     session.c     runs of sessions, which count as steps
  *     allocator.c   memory of the CPU allocator
  *
  * TensorFlow's libraries reach these symbols through their linkage tables, so a definition in a preloaded
- * library stands in front of theirs; the originals are found by symbols.h. Nothing is decided here that can be
- * decided later: texts are recorded as they are, and understood by src/model.
+ * library takes precedence; symbols.h finds the originals. The hooks decide nothing that can be decided later:
+ * they record texts unchanged, and src/load interprets them.
  *
- * Nothing of C++ is known here but std::string, and what watcher.c checks.
+ * The only C++ layouts used here are std::string and those that watcher.c checks.
  */
 #ifndef MR_HOOK_TENSORFLOW_H
 #define MR_HOOK_TENSORFLOW_H

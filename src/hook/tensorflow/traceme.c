@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * TraceMe: the tracing that TensorFlow (and JAX) is full of. Each event is a text, name#key=value,...#, and two
- * times. Texts that come again are interned; numbers among the values, which are mostly ids of steps, are
- * taken out of the text first, so that the rest comes again:
+ * TraceMe: the tracing built into TensorFlow (and JAX). Each event is a text, name#key=value,...#, and two times.
+ * Repeated texts are interned; numbers among the values, which are mostly ids of steps, are first removed from the
+ * text, so that the rest repeats:
  *
  *     ExecutorState::Process#id=-1376120864709153107,iter_num=0,_ct=2,_c=11378968526339344915#
  *     ExecutorState::Process#id=%,iter_num=%,_ct=%,_c=%#           -1376120864709153107, 0, 2, 11378968526339344915
  *
  * The events arrive on the thread on which they end, children before parents.
  *
- * The program may use TensorFlow's profiler itself. Then it gets its events as well: they are passed on to the
- * original recorder between Start() and Stop(). That recorder is off by its own account, as its level
- * is ours; so Start() and Stop() do here what the originals do besides.
+ * The program may use TensorFlow's profiler itself. Then it gets its events as well: the hook passes them on to the
+ * original recorder between Start() and Stop(). That recorder considers itself off, because its level variable is
+ * millrace's; so Start() and Stop() here also do what the originals would do.
  */
 #include "hook/tensorflow/tensorflow.h"
 
@@ -178,7 +178,7 @@ static uint32_t intern(const char *text, size_t length)
 	return mr_define_text(text, length);
 }
 
-/* More than half of all events, told after every node: which nodes follow it, and how many of them are ready. The
+/* More than half of all events, one after every node: which nodes follow it, and how many of them are ready. The
  * graph and the events of the nodes themselves say as much. */
 static inline bool is_superfluous(const struct mr_cxx_string *name)
 {

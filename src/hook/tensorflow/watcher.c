@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The activity watcher: empty functions of TensorFlow, made to be replaced, which the executor calls before and
- * after each node with its name, device and inputs. That costs some microseconds a node, so it is on only while there
- * is something new: it looks until nothing new was met for a second, or each node could have come several times. Of
- * messages, collectives and iterators it tells nothing that TraceMe does not.
+ * The activity watcher: empty functions of TensorFlow, designed to be replaced, which the executor calls before and
+ * after each node with its name, device and inputs. That costs some microseconds per node, so it is on only while there
+ * is something new: until it has met nothing new for a second, or each node could have run several times. About
+ * messages, collectives and iterators it records nothing that TraceMe does not.
  *
  *     Activity   0 title: string    32 category: int    40 attributes: absl::flat_hash_map<string, string>
  *
@@ -11,8 +11,8 @@
  *                2.18, 2.19   ctrl, slots, capacity, size         a slot is two strings: key, value
  *                2.21         capacity, size << 17 | seed, ctrl, slots
  *
- * That layout is TensorFlow's own affair and may change: the kernel is asked before memory is read, which says no
- * instead of crashing, and what is read must look like text; otherwise the watcher is given up.
+ * This layout is internal to TensorFlow and may change. So the kernel checks memory before it is read, and returns an
+ * error where a read would crash, and what is read must look like text; otherwise the watcher is switched off.
  */
 #include "hook/tensorflow/tensorflow.h"
 #include "record/own_call.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sixty-four bytes of JSON at once, as bits: bit n is about byte n.
+ * Sixty-four bytes of JSON at once, as bit masks: bit n describes byte n.
  *
  *     text        {"a": [1, "]"]}
  *     quotes      .1.1.......1.1..
  *     in_string   .11........11...        (from an opening quote to before the closing one)
  *     closes      .............11         (the bracket in the string does not count)
  *
- * What is passed over is by far the most of a trace; this makes it cheap.
+ * A reader skips most of a trace; this makes skipping cheap.
  */
 #ifndef MR_IMPORT_CHROME_BLOCK_H
 #define MR_IMPORT_CHROME_BLOCK_H

@@ -60,7 +60,7 @@ static int give_up(struct mr_source *source, struct mr_chrome_reader *reader,
 		   enum mr_scan_result result)
 {
 	uint64_t offset = source->offset;
-	const char *reason = result == MR_SCAN_BAD ? "from here on it is not JSON"
+	const char *reason = result == MR_SCAN_BAD ? "not JSON from here on"
 			     : source->problem     ? source->problem
 						   : "the file ends too early";
 
@@ -140,8 +140,8 @@ static int read_events(struct mr_source *source, struct mr_chrome_reader *reader
 		if (is_event)
 			result = reader->add_event(reader, &event);
 		else
-			result = reader->add_fault(reader, "not an event: no object", event.offset,
-						   event.bytes);
+			result = reader->add_fault(reader, "not an event: not a JSON object",
+						   event.offset, event.bytes);
 		if (result < 0)
 			return result;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The Chrome trace event format: a JSON array of events, or an object in which the member traceEvents is
- * one. Finds the events and their common members; what they mean is the caller's matter.
+ * The Chrome trace event format: a JSON array of events, or an object whose member traceEvents is one. This finds
+ * the events and their common members; the caller interprets them.
  *
- * An event that is none does no harm to others. Where the text stops being JSON, or ends too early,
- * nothing can be found any more: that is listed as the last fault, and what came before it counts.
+ * An invalid event does not affect others. If the text stops being JSON or ends too early, the reader finds no
+ * further events: it lists this as the last fault, and everything before it counts.
  */
 #ifndef MR_IMPORT_CHROME_CHROME_H
 #define MR_IMPORT_CHROME_CHROME_H

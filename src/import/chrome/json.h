@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads JSON where it lies, without building a tree: a walk over text that finds members and values,
- * and tells apart what is wrong from what is not there yet.
+ * Reads JSON in place, without building a tree: a walk over text that finds members and values, and distinguishes
+ * invalid text from text that has not arrived yet.
  *
  *     {"ph": "X", "args": {"stream": 7, ...}, ...}          mr_scan_member() gives key and value;
  *      └ key ┘           └── value: a span ──┘              what is inside a value is walked if wanted
@@ -9,8 +9,8 @@
  * Zeros must follow the text (MR_SCAN_PADDING): the walk looks at many bytes at once, and ends at a
  * zero byte.
  *
- * What nobody asks for is not judged: in a value that is passed over, brackets are counted and strings
- * skipped, no more. Nothing recurses, so nesting is no danger.
+ * Values that nobody needs are not validated: the walk only counts their brackets and skips their strings. Nothing
+ * recurses, so deep nesting is harmless.
  */
 #ifndef MR_IMPORT_CHROME_JSON_H
 #define MR_IMPORT_CHROME_JSON_H

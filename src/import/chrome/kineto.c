@@ -81,7 +81,7 @@ static int add_complete(struct mr_kineto *kineto, const struct mr_chrome_event *
 	if (event->duration.kind == MR_JSON_ABSENT)
 		return mr_kineto_refuse(kineto, event, "an interval without a duration");
 	if (!read_ns(&event->duration, &duration_ns) || duration_ns > TIME_MAX_NS - start_ns)
-		return mr_kineto_refuse(kineto, event, "a duration that cannot be");
+		return mr_kineto_refuse(kineto, event, "an invalid duration");
 	at.end_ns = start_ns + duration_ns;
 	return add_interval(kineto, event, &at);
 }
@@ -105,7 +105,7 @@ static int end_interval(struct mr_kineto *kineto, const struct mr_chrome_event *
 	struct mr_build_stream *place = &kineto->builder->streams.items[thread];
 
 	if (place->open.count == 0)
-		return mr_kineto_refuse(kineto, event, "the end of an interval that was not begun");
+		return mr_kineto_refuse(kineto, event, "the end of an interval that did not begin");
 	const struct mr_build_open open = place->open.items[--place->open.count];
 	if (ns < open.start)
 		return mr_kineto_refuse(kineto, event, "an interval that ends before it begins");
@@ -181,12 +181,12 @@ static int add_counter(struct mr_kineto *kineto, const struct mr_chrome_event *e
 
 	if (!mr_json_integer(value, 0, &number))
 		return mr_kineto_refuse(kineto, event,
-					"a counter whose value is no number, or too large");
+					"a counter value that is not a number or is too large");
 	/* Too large for thousandths is too large to have them here. */
 	if (mr_json_integer(value, 3, &thousandths) &&
 	    (__builtin_mul_overflow(number, INT64_C(1000), &exact) || thousandths != exact) &&
 	    mr_import_faults_add(&kineto->import->faults,
-				 "a counter's value that is no integer, and was rounded",
+				 "a counter value that is not an integer and was rounded",
 				 event->offset, 0) < 0)
 		return -ENOMEM;
 	if (name_counter(kineto, event, key, &name) < 0)
@@ -294,8 +294,7 @@ static int add_event(struct mr_chrome_reader *reader, const struct mr_chrome_eve
 	if (event->phase == 0 || !strchr("XBEbeSFiIRnTCstf", event->phase))
 		return mr_kineto_refuse(kineto, event, "an event of a phase that is not imported");
 	if (!read_ns(&event->time, &ns))
-		return mr_kineto_refuse(kineto, event,
-					"an event without a time, or with one that cannot be");
+		return mr_kineto_refuse(kineto, event, "an event without a valid time");
 	if (!kineto->has_fractions)
 		kineto->has_fractions = memchr(event->time.text, '.', event->time.length) != NULL;
 	bool is_async = strchr("benSTF", event->phase) != NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the events of a Chrome trace mean, with what PyTorch's profiler (Kineto) adds:
+ * The meaning of the events of a Chrome trace, including the extensions of PyTorch's profiler (Kineto):
  *
  *     X  cat kernel, gpu_memcpy, gpu_memset    device operation on (args.device, args.stream)
  *     X  cat cuda_runtime, hip_runtime ...     runtime call, with args.correlation
@@ -11,20 +11,20 @@
  *     s t f                                    message from s to t and f
  *     M                                        names of processes and threads
  *
- * What Kineto says twice is not imported twice: flows from launches to operations (ac2g), annotations
- * as they come out on the device (gpu_user_annotation), synchronising calls as the device saw them
- * (cuda_sync), and its own span (pids "Spans" and "Traces").
+ * Some events repeat information, and are not imported: flows from launches to operations (ac2g), annotations as
+ * they appear on the device (gpu_user_annotation), synchronising calls as the device saw them (cuda_sync), and
+ * Kineto's own span (pids "Spans" and "Traces").
  *
  * Asynchronous intervals (b e) of one category and id nest, so each id has a thread of its own.
  *
- * A device operation is written by the process that launched it, because correlations mean something in
- * one process only. In a file of several processes that is the one which has a call of that correlation;
- * if several have one, it stays uncorrelated.
+ * The process that launched a device operation records it, because correlations are valid in one process only. In a
+ * file with several processes that is the one that has a call with this correlation; if several have one, the
+ * operation stays uncorrelated.
  *
  *     kineto.c           what an event means by its phase, and intervals, instants, counters, messages
- *     kineto_names.c     whom and what it is about
+ *     kineto_names.c     threads, nodes and names
  *     kineto_device.c    runtime calls and device operations
- *     kineto_launches.c  whose the operations are, once all is read
+ *     kineto_launches.c  which process owns each operation, once everything is read
  */
 #ifndef MR_IMPORT_CHROME_KINETO_H
 #define MR_IMPORT_CHROME_KINETO_H

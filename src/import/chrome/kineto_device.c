@@ -145,7 +145,7 @@ static int add_operation(struct mr_kineto *kineto, const struct mr_chrome_event 
 
 	if (!mr_json_unsigned(&args.device, &device))
 		return mr_kineto_refuse(kineto, event,
-					"a device operation without the number of its device");
+					"a device operation without a device number");
 	mr_json_unsigned(&args.correlation, &correlation);
 	mr_json_unsigned(&args.bytes, &bytes);
 	if (find_queue(kineto, &args, device, &queue) < 0 ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * When everything is read: whose are the device operations, and what are the devices called.
+ * Runs when everything is read: finds the process of each device operation, and the names of devices.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who and what the events of a Chrome trace are about. Events name their threads, categories and nodes by
- * text; these find what a text stands for among what the builder has, or add it there.
+ * Threads, categories and nodes of the events of a Chrome trace. Events name them by text; these functions find what
+ * a text stands for in the builder, or add it there.
  *
  *     "pid": 7, "tid": "main"          ──► thread of a process; either may be a number or any text
  *     "cat": "b", "id": 1 (phase b e)  ──► thread of its own, named after the category and the id
  *     "cat": "cpu_op", "name": "add"   ──► node "add" of the graph "cpu_op"
  *     M; member deviceProperties       ──► what they are called
  *
- * Events come in runs of one thread and one category, so the last of each is remembered (struct
- * mr_kineto): nothing is looked up while they stay the same.
+ * Successive events mostly have the same thread and category, so the last of each is cached (struct mr_kineto): there
+ * is no lookup while they stay the same.
  */
 #ifndef MR_IMPORT_CHROME_KINETO_NAMES_H
 #define MR_IMPORT_CHROME_KINETO_NAMES_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whose collectives are: of a node of the function that their run is of, or of an operation executed by itself.
+ * Finds the owner of each collective: a node of the function of its run, or an operation that was executed eagerly.
  *
  *     eager execution CollectiveBcastSend   ├────────────────────────┤      the calling thread
  *     collective CollectiveBcastSend, run 9         ├──────────┤            a thread for collectives
  *
- * Each operation executed by itself has a run of its own, which nothing else tells of: the executor, which tells the
- * run of all that it does, has no part in it. So a run that no scope has is one of those, and the operation is the one
- * of that name in which the collective lies.
+ * Each eager operation has its own run, which no other event mentions: the executor, which records the run of
+ * everything that it does, has no part in it. A run that no scope has is therefore such a run, and the operation is the
+ * one of that name around the collective.
  */
 #include "load/tensorflow/tensorflow.h"
 

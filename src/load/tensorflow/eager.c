@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations that the program executes by themselves. TensorFlow does so at once, or later: then the call only gives
- * the operation to an executor, and an execution is what its thread did. The two have the address of the same work,
- * which is nobody else's in between.
+ * Eager operations, which the program executes one by one. TensorFlow executes them at once or later. In the latter
+ * case the call only hands the operation to an executor, and the execution is the work of the executor's thread. Both
+ * events have the address of the same work item, which nothing else uses in between.
  *
  *     calling thread     ├ call: MatMul ── enqueued 0x70 ┤                          asked_ns: when the call began
  *     executor's thread                                     ├ run 0x70 ────┤        the row
@@ -43,7 +43,7 @@ int mr_eager_add_run(struct mr_tensorflow *tensorflow, const struct mr_event *ev
 						   .is_done = run->is_done == 1}));
 }
 
-/* What the call gave to an executor, told just before the call itself: first copies of its inputs, where it needs any,
+/* What the call gave to an executor, recorded just before the call itself: first copies of its inputs, if it needs any,
  * then the operation. Calls inside of it have taken theirs. Index, or MR_NO_ROW. */
 static uint32_t take_enqueued(struct mr_tensorflow *tensorflow, struct mr_span call)
 {
@@ -97,7 +97,7 @@ static uint32_t process_of(const struct mr_model *model, uint32_t row)
 
 /* ---- nodes ----------------------------------------------------------------------------------------- */
 
-/* An operation that has failed, or has no result, does not tell its device. */
+/* An operation that has failed, or has no result, does not record its device. */
 struct only_device {
 	uint32_t device; /* string */
 	bool is_one_of_many;
@@ -168,7 +168,7 @@ static int place_call(struct mr_tensorflow *tensorflow, const struct only_device
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-/* A step that is a call of a function: told of inside of the call. */
+/* A step that is a call of a function: recorded inside the call. */
 static void number_call_of_step(struct mr_tensorflow *tensorflow, uint32_t step, uint32_t row)
 {
 	struct mr_model *model = tensorflow->model;
@@ -225,7 +225,7 @@ static int number_calls(struct mr_tensorflow *tensorflow)
 
 /* ---- asynchronous ones ------------------------------------------------------------------------------ */
 
-/* Something told of a piece of work. */
+/* One record about a work item. */
 struct mention {
 	const struct mr_eager_item *item;
 	bool is_run;
@@ -306,14 +306,14 @@ static void move_call(struct mr_tensorflow *tensorflow, uint32_t row, uint32_t e
 		executions->done_ns[row] = run->start_ns + run->duration_ns;
 }
 
-/* ---- what is told twice ------------------------------------------------------------------------------ */
+/* ---- duplicate records ------------------------------------------------------------------------------- */
 
 static int64_t end_of(const struct mr_node_executions *executions, uint32_t row)
 {
 	return executions->start_ns[row] + executions->duration_ns[row];
 }
 
-/* Of functions that XLA has compiled TensorFlow's tracing tells as of operations: "f:f", inside of the call. */
+/* TensorFlow's tracing records functions that XLA has compiled like operations: "f:f", inside the call. */
 static bool is_told_again(const struct mr_tensorflow *tensorflow, uint32_t row, uint32_t call)
 {
 	const struct mr_node_executions *executions = &tensorflow->model->node_executions;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the activity watcher says of a node, which is a text:
+ * Reads what the activity watcher says about a node, which is a text:
  *
  *     ExecutorState::Process
  *     node_name=gradient_tape/ReluGrad
@@ -8,14 +8,14 @@
  *     inputs=gradient_tape/MatMul_1/MatMul; Relu:1; ^init          output 0, output 1, control
  *     device=/job:localhost/replica:0/task:0/device:CPU:0
  *
- * Two things in it are not what they seem. A graph that is executed in advance has the device "/device:CPU:0": that of
- * the process' own task. And inputs are those that the node was made with. What has taken their place since has a name
- * made of theirs:
+ * Two things in it are not what they seem. A graph that is executed in advance has the device "/device:CPU:0", which is
+ * the device of the process's own task. And inputs are those that the node was created with. A node that has replaced
+ * one of them since has a name derived from it:
  *
  *     Rank       _recv_Rank_0          output 0 of Rank is handed to the graph
  *     range      range/_0__cf__3       range was executed in advance, and is a constant now
  *
- * Where it is not known what has, the input is a node of which nothing but the name is known.
+ * If the replacement is not known, the input is a node of which only the name is known.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Families of TensorFlow's operations. A program asks for MatMul; what is executed may be one of many forms of it,
- * which TensorFlow puts in its place: because another library is faster on this CPU (_MklMatMul), because it does
- * several operations in one (_FusedMatMul), or both (_MklNativeFusedMatMul). The family is the operation that the
- * program asked for; every other type is its own family.
+ * Families of TensorFlow's operations. A program requests MatMul; TensorFlow may execute one of many variants instead:
+ * because another library is faster on this CPU (_MklMatMul), because one operation can do the work of several
+ * (_FusedMatMul), or both (_MklNativeFusedMatMul). The family is the operation that the program requested; every other
+ * type is its own family.
  */
 #ifndef MR_LOAD_TENSORFLOW_FAMILIES_H
 #define MR_LOAD_TENSORFLOW_FAMILIES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Graphs, nodes and devices that frameworks do not define but mention: made as they are met.
+ * Creates graphs, nodes and devices that a framework mentions without defining them.
  */
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * TensorFlow's memory: on which device it lies.
+ * Finds the device of TensorFlow's memory.
  *
- * TensorFlow tells the allocator, not the device. Allocators of devices are called after them:
+ * TensorFlow records the allocator, not the device. Allocators of devices are named after them:
  *
  *     GPU_0_bfc, PluggableDevice_0_bfc        /job:localhost/replica:0/task:0/device:XPU:0
  *                             └───── the same number, and no other device has it ────┘
  *
- * Where two kinds of devices have the number, the name does not say which it is, and neither does the model.
+ * If devices of two kinds have the number, the name is ambiguous, and the model leaves the device unknown.
  */
 #include "load/tensorflow/tensorflow.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations in the executor: which node of which function each is, in which run and for which step, and when an
- * asynchronous one was done.
+ * Operations in the executor: finds the node and function of each, its run and step, and when an asynchronous
+ * operation completed.
  */
 #include <string.h>
 

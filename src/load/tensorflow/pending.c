@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is known of executions until their nodes are: one number for each row of node_executions, beside the table.
+ * What is known about executions before their nodes are: one number for each row of node_executions, beside the table.
  *
  *     0                    the row means what it says
  *     IS_CALL | index      a call, of tensorflow->calls

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What each event of TensorFlow says, as rows and as what is pending of them.
+ * Turns each event of TensorFlow into rows, and notes what is still pending for them.
  */
 #include <string.h>
 
@@ -135,7 +135,7 @@ static int add_traceme(struct mr_tensorflow *tensorflow, struct told *told, uint
 	return result < 0 ? result : add_scope(tensorflow, told, &meaning);
 }
 
-/* Allocators that tell of themselves: those of devices. Of the CPU's the hook knows more. */
+/* Allocators that record their own events: those of devices. For the CPU's allocators the hook records more. */
 static int add_memory(struct mr_tensorflow *tensorflow, const struct told *told, const char *text,
 		      bool is_free)
 {
@@ -158,7 +158,7 @@ static int add_memory(struct mr_tensorflow *tensorflow, const struct told *told,
 				       .is_free = is_free});
 }
 
-/* What a group does together, told by the thread that does it; the node's own event is told besides. */
+/* A collective, recorded by the thread that performs it; the node's own event is separate. */
 static int add_collective(struct mr_tensorflow *tensorflow, const struct told *told,
 			  const char *text)
 {

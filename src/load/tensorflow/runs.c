@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which function a run is of, and which step it is for: what its scopes, and those around them, say. The thread that
- * begins a run is the one that makes the step, so a run belongs to the step around any of its scopes, and so do all of
- * its operations, on whatever thread. Where that is not known for certain, there is no step.
+ * Finds the function and the step of each run, from its scopes and the scopes around them. The thread that begins a run
+ * is the one that makes the step, so a run belongs to the step around any of its scopes, and so do all of its
+ * operations, on any thread. If this is not certain, the run has no step.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ uint32_t mr_runs_find(const struct mr_runs *runs, uint32_t process, uint64_t run
 	return mr_runs_look_up(runs, process, run).function;
 }
 
-/* The first name stays: later ones tell of parts of it. Of the step all must tell the same. */
+/* The first name stays: later ones name parts of it. All must agree on the step. */
 static void add_to_run(struct mr_run *run, const struct mr_run *told)
 {
 	if (run->function == 0)

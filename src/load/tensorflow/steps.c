@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Steps of a program that marks none: calls of the function that it calls most often, process by process. The same
- * counts for `record --steps` (record/steps.h), so that the first one in the trace has the number asked for.
+ * Steps of a program that marks none: calls of the function that it calls most often, process by process. `record
+ * --steps` counts in the same way (record/steps.h), so that the first step in the trace has the requested number.
  */
 #include <string.h>
 

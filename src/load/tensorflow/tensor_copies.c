@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which tensor a copy moved. Between devices a graph hands tensors through pairs of nodes, and whichever of the two
- * is executed last copies; an operation executed by itself fetches the inputs that are elsewhere:
+ * Finds the tensor that a copy moved. A graph passes tensors between devices through pairs of nodes, and whichever of
+ * the two is executed last copies; an eager operation fetches the inputs that are elsewhere:
  *
  *     execution of "x/_3", a _Send        ├──────────────────┤           its only input is output 1 of x,
  *     call of clEnqueueWriteBuffer              ├────┤                   which is what is copied
@@ -10,12 +10,12 @@
  *     scope "_Send input 1 from ..."        ├───────────┤
  *     call of clEnqueueWriteBuffer              ├────┤                   input 1 of MatMul
  *
- * An operation that changes a variable copies it first if somebody still holds what was read from it:
+ * An operation that changes a variable copies it first if a value read from it is still in use:
  *
  *     execution of AssignAddVariableOp    ├─────────────────────────┤
  *     call of clEnqueueCopyBuffer           ├────┤                       input 0, the variable
  *
- * Of other copies the tensor is not told; they are in the table without one.
+ * For other copies the tensor is not known; they are in the table without one.
  */
 #include <string.h>
 
@@ -99,7 +99,7 @@ static struct tensor fetched(const struct mr_model *model, uint32_t scope, uint3
 
 /* ---- of operations that change variables ---------------------------------------------------------------- */
 
-/* Those that change one only: of several, it is not told which was copied. */
+/* Operations that change only one variable: with several it is not known which one was copied. */
 static bool changes_variable(const struct mr_model *model, uint32_t node)
 {
 	static const char *const types[] = {"AssignAddVariableOp", "AssignSubVariableOp",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * TensorFlow, traced from the inside: its own tracing becomes rows, and what the rows have to do with each other is
- * found out here.
+ * TensorFlow, traced from the inside: this folder turns its own tracing into rows and finds the relations between them.
  *
  *     scope EagerLocalExecute: train_step        ├──────────────────────────────────┤      calling thread
  *     scope FunctionRun         run 7              ├──┤
@@ -9,7 +8,7 @@
  *     operation MatMul                                     ├──┤
  *
  * An operation belongs to the run of the scope around it; a run to the function around its FunctionRun; so the
- * operation is an execution of that function's node. What the activity watcher says of a run gives the
+ * operation is an execution of that function's node. The activity watcher's events about a run give the
  * nodes their devices and edges.
  */
 #ifndef MR_LOAD_TENSORFLOW_TENSORFLOW_H
@@ -52,7 +51,7 @@ enum mr_pending_kind {
 /* Of a row of a call: an operation that the program executed by itself. */
 struct mr_eager_call {
 	uint32_t name;     /* string */
-	uint32_t device;   /* string; 0: not told */
+	uint32_t device;   /* string; 0: not known */
 	uint32_t enqueued; /* index of what it gave to an executor, or MR_NO_ROW */
 };
 
@@ -64,12 +63,12 @@ struct mr_tensorflow {
 	mr_vec(struct mr_eager_call) calls;    /* that rows are pending as */
 	mr_vec(uint32_t) collectives;          /* names (strings) of their nodes, by row */
 	mr_vec(struct mr_traceme) meanings;    /* of texts, by string; made when first met */
-	mr_vec(struct mr_activity_seen) seen;  /* each as often as it was told */
+	mr_vec(struct mr_activity_seen) seen;  /* each as often as it was recorded */
 	struct mr_strings graph_keys;          /* (process, name) → index in graphs */
 	mr_vec(uint32_t) graphs;               /* of the definitions */
 	struct mr_strings node_keys;           /* (graph, name, device) → index in nodes */
 	mr_vec(uint32_t) nodes;                /* of the definitions */
-	mr_vec(struct mr_eager_item) enqueued; /* to executors, as threads told */
+	mr_vec(struct mr_eager_item) enqueued; /* to executors, as threads recorded it */
 	mr_vec(uint32_t) untaken;              /* indices of those that no call has claimed yet */
 	mr_vec(struct mr_eager_item) runs;     /* of executors */
 	uint32_t clock_gap;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the texts of TraceMe mean: name#key=value,key=value#, with % for values that the event carries as numbers.
+ * The meaning of TraceMe texts: name#key=value,key=value#, with % for values that the event carries as numbers.
  *
  *     Relu:_FusedMatMul#shape=(float[32,64];float[64,128])#          an operation: node, type, shapes
  *     ExecutorState::Process#id=%,iter_num=%,_ct=%,_c=%#             a scope of run `id`, key `_c`
  *     Iterator::Root::Prefetch#id=%,parent_id=%,buffer_limit=%#      an iterator: key `id`
  *     train#epoch_num=%,step_num=%#                                  a step
  *
- * An operation is told by its form: its type is an identifier behind a single colon. Texts that were written as
- * they are have their numbers in them.
+ * An operation is recognised by its form: its type is an identifier after a single colon. Texts that were recorded
+ * unchanged contain their numbers.
  */
 #ifndef MR_LOAD_TENSORFLOW_TRACEME_H
 #define MR_LOAD_TENSORFLOW_TRACEME_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Makes one call of a function fail. Preloaded, and told by the environment:
+ * Makes one call of a function fail. It is preloaded and controlled by environment variables:
  *
  *     FAULT_FUNCTION   name of the function
  *     FAULT_NUMBER     which of its calls fails, from 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Somebody else's preloaded library: it, too, stands in front of execve and posix_spawn, and says so.
+ * Another preloaded library, not millrace's: it also wraps execve and posix_spawn, and says so.
  */
 #include <dlfcn.h>
 #include <spawn.h>

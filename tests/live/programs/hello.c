@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that is built in ways the library cannot live with.
+ * A program that is built in ways in which the library cannot be loaded.
  */
 #include <stdio.h>
 

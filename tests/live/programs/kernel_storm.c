@@ -4,7 +4,7 @@
  *
  *     task kind=vfork tid=.. pid=.. inner_tid=.. inner_pid=.. parent=..
  *     exec tid=.. command=leaf          (by what was executed, about itself)
- *     end tid=.. status=..              (what its parent was told)
+ *     end tid=.. status=..              (what its parent learned)
  *
  * Ids without "inner" are those of the pid namespace in which /proc was mounted; a task in a namespace of
  * its own finds them there. `storm leaf FILE` is what is executed.

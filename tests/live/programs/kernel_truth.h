@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the programs traced at the kernel level share: they print what they did, to be compared with what
+ * Shared by the programs traced at the kernel level: they print what they did, to be compared with what
  * the trace says. One line for each thing, "what key=value key=value ...". Times are nanoseconds of
  * CLOCK_MONOTONIC, which is the clock of the kernel's events.
  */
