@@ -13,7 +13,7 @@ _Static_assert(sizeof(struct mr_definitions) == 320, "say here whether new membe
 _Static_assert(sizeof(struct mr_clocks) == 152, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_clock_map) == 80, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_tasks) == 136, "say here whether new members are kept");
-_Static_assert(sizeof(struct mr_survey) == 5072, "say here whether new members are kept");
+_Static_assert(sizeof(struct mr_survey) == 5096, "say here whether new members are kept");
 _Static_assert(offsetof(struct mr_model, node_executions) == 360,
 	       "say here whether new members are kept");
 
