@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "hook/environment.h"
+#include "environment_text.h"
 #include "hook/hooks.h"
 
 /* In place of the library's own table. */
@@ -20,26 +20,6 @@ const struct mr_hook mr_hooks[MR_HOOKS] = {
 	{.name = "one", .variables = {{"ONE_PATH", NULL, false}}},
 	{.name = "tools", .variables = {{"TOOLS_LIST", " ,", false}, {"TOOLS_PATH", NULL, false}}},
 };
-
-static const struct mr_environment_wish in = {.library = "/m.so", .arena = "/a", .is_traced = true};
-static const struct mr_environment_wish out = {.library = "/m.so", .arena = "/a"};
-
-/* The new environment, joined with '|'. */
-static const char *build(char *const *old, const struct mr_environment_wish *wish)
-{
-	static char joined[4096];
-	void *memory = malloc(mr_environment_bytes(old, wish));
-	assert_non_null(memory);
-	joined[0] = 0;
-	for (char **entry = mr_environment_build(memory, old, wish); *entry; entry++) {
-		strcat(joined, joined[0] ? "|" : "");
-		strcat(joined, *entry);
-	}
-	free(memory);
-	return joined;
-}
-
-#define entries(...) ((char *const[]){__VA_ARGS__, NULL})
 
 static void test_free_paths(void **state)
 {
