@@ -336,7 +336,7 @@ class Steps(browser.ViewerTest):
         trace = self.pipeline()
         page = self.open(trace, "#view=steps")
         page.get_by_role("button", name="Longest").click()
-        page.get_by_role("heading", name=re.compile("and the median one")).wait_for()
+        page.get_by_role("heading", name=re.compile("compared with the median step")).wait_for()
         table = page.get_by_role("table", name="Operations, self time")
         table.wait_for()
         differences = table.locator("tbody td:nth-child(4)").all_inner_texts()

@@ -179,7 +179,7 @@ class Timeline(browser.ViewerTest):
         page.get_by_role("button", name="All with this name").click()
         details.get_by_text("median", exact=True).wait_for()
         of_name = self.executions(trace, f"node = {slice_['node']}")
-        self.assertIn(f"all {len(of_name):,} of this name", details.inner_text())
+        self.assertIn(f"all {len(of_name):,} with this name", details.inner_text())
         self.assertIn(f"{sum(each['duration_ns'] for each in of_name):,} ns", details.inner_text())
         details.get_by_role("img", name="Durations").wait_for()
         page.go_back()
