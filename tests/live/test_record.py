@@ -205,7 +205,7 @@ class Processes(LiveTest):
         if manifest(result.trace)["kernel_level"]["mode"] == "bpf":
             self.assertIn("what the kernel level says of it is complete", result.stderr)
         health = run(MILLRACE, "info", result.trace).stdout
-        self.assertIn("1 process was not instrumented (no library inside).", health)
+        self.assertIn("1 process was not instrumented: the trace lacks what happened inside it.", health)
         process, = manifest(result.trace)["processes"]
         self.assertEqual((process["traced"], process["seen"], process["reason"]),
                          (False, "wrapper", "statically linked"))
