@@ -335,7 +335,7 @@ static void run(struct session *session)
 			look_at_child(session);
 		bool is_busy = mr_drain_pass(&session->drain) > 0;
 		is_busy |= mr_kernel_level_drain(&session->kernel) > MANY_RECORDS;
-		if (!mr_arena_file_complete(&session->arena_file))
+		if (session->ended_ns == 0 && !mr_arena_file_complete(&session->arena_file))
 			wait_ms = 0; /* many threads may begin at once */
 		else
 			wait_ms = is_busy || wait_ms == 0
