@@ -64,7 +64,7 @@ class Overview(browser.ViewerTest):
         trace, _ = self.simulated(SEED, "no-kernel")
         page = self.open(trace)
         page.get_by_text("Without the kernel level").wait_for()
-        self.assertEqual(0, page.get_by_text("No device did anything").count())
+        self.assertEqual(0, page.get_by_text("No device activity was recorded").count())
 
     def test_an_empty_trace(self):
         trace = self.folder / "empty.mill"
@@ -72,7 +72,7 @@ class Overview(browser.ViewerTest):
             subprocess.run([browser.MILLRACE, "record", "--levels", "dataflow", "-o", trace, "--", "/bin/true"],
                            check=True, capture_output=True, timeout=60)
         page = self.open(trace)
-        page.get_by_text("No device did anything").wait_for()
+        page.get_by_text("No device activity was recorded").wait_for()
         for view, text in (("Steps", "No steps"), ("Memory", "The trace contains no allocations")):
             page.get_by_role("tab", name=view).click()
             page.get_by_role("heading", name=text).wait_for()
