@@ -15,7 +15,7 @@ import pathlib
 import shutil
 
 import harness
-from support import MILLRACE, LiveTest, manifest, preload, program, run
+from support import MILLRACE, LiveTest, dump, manifest, preload, program, run
 
 DENSE_CALLS = 60  # those after them are tried less and less densely
 KERNEL_DENSE_CALLS = 8  # loading BPF programs takes time
@@ -24,8 +24,8 @@ IN_RECORD = ("malloc", "calloc", "realloc", "mmap", "write", "open", "openat", "
              "stat", "readlink")
 IN_PROGRAM = ("mmap", "pthread_key_create", "pthread_setspecific", "__register_atfork")
 OWN_CALLS = (("openat", errno.EMFILE), ("openat", errno.EACCES), ("mmap", errno.ENOMEM), ("munmap", errno.ENOMEM),
-             ("madvise", errno.EINVAL), ("newfstatat", errno.EACCES), ("fstat", errno.EIO),
-             ("faccessat2", errno.EACCES), ("faccessat2", errno.ENOSYS), ("pread64", errno.EIO),
+             ("madvise", errno.EINVAL), ("newfstatat", errno.ENOMEM), ("fstat", errno.EIO),
+             ("faccessat2", errno.ENOMEM), ("faccessat2", errno.ENOSYS), ("pread64", errno.EIO),
              ("readlinkat", errno.EACCES), ("getresuid", errno.EPERM), ("getresgid", errno.EPERM),
              ("prctl", errno.EPERM), ("close", errno.EIO))
 PROGRAMS = ("live_load", "sh")
@@ -72,16 +72,19 @@ class Faults(LiveTest):
         return True
 
     def check_program(self, what, where, number, **fault):
-        """A program that has threads, forks and executes others; compared with the run without."""
+        """A program that has threads, forks and executes others, one of which the library must stay out of; compared
+        with the run without."""
         load = program("load")
-        script = f"{load} 2 500; ({load} 1 5); exec {load} 1 7"
+        script = f"{load} 2 500; ({load} 1 5); {program('fragile')}; exec {load} 1 7"
         result = self.inject(f"{what} in {where}", number, where, ["sh", "-c", script], **fault)
         if not result:
             return False
-        self.assertEqual((result.returncode, result.stdout), (0, "1000\n5\n7\n"), result.what)
+        self.assertEqual((result.returncode, result.stdout), (0, "1000\n5\nwell\n7\n"), result.what)
         self.assertNotIn("Error", result.stderr)
         again = run(MILLRACE, "info", result.trace)
         self.assertEqual((again.returncode, again.stderr), (0, ""), result.what)
+        names = [event for event in dump(result.trace) if event["event"] == "thread_name"]
+        self.assertLessEqual({event["fields"]["name"] for event in names}, {"live_load"}, result.what)
         shutil.rmtree(os.path.dirname(result.trace))
         return True
 

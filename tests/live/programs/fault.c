@@ -195,6 +195,10 @@ static const int argument_registers[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG
 #define RESULT(context)          ((context)->uc_mcontext.regs[0])
 #endif
 
+#ifndef SYS_faccessat2 /* since Linux 5.8 */
+#define SYS_faccessat2 439
+#endif
+
 static const struct {
 	const char *name;
 	long number;
