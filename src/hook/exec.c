@@ -40,6 +40,10 @@ struct scratch {
 	void *environment[];
 };
 
+enum {
+	BLIND_ENVIRONMENT_BYTES = 8 << 10
+};
+
 static _Thread_local struct scratch *last_scratch __attribute__((tls_model("initial-exec")));
 
 /* The ways there are to execute a program; the others are reduced to these. */
@@ -127,7 +131,7 @@ static struct scratch *new_scratch(size_t bytes)
 	return scratch;
 }
 
-/* NULL if there is no memory: the program is then executed as if we were not there. */
+/* NULL if there is no memory. */
 static struct scratch *take_scratch(size_t environment_bytes)
 {
 	size_t bytes = sizeof(struct scratch) + environment_bytes;
@@ -197,6 +201,40 @@ static int spawn(const struct request *request, const char *program, char *const
 	return result;
 }
 
+/* Executes `program`, whose environment keeps the library out if there is a reason. */
+static int execute_with(const struct request *request, int folder, const char *program,
+			char *const *environment, enum mr_untraced_reason reason, int saved_errno)
+{
+	if (is_spawn(request)) {
+		errno = saved_errno;
+		return spawn(request, program, environment, reason);
+	}
+	/* A shell tries one folder of PATH after the other: only what can be executed is worth a note. */
+	if (mr_own_access(folder, program, X_OK) == 0) {
+		note_exec(program);
+		if (reason != MR_UNTRACED_NONE)
+			mr_process_note_untraced((uint32_t)mr_own_pid(), program, reason);
+	}
+	errno = saved_errno;
+	return run(request, environment);
+}
+
+/* Executes a program that nobody has looked at, for want of memory: the library stays out. Unless the environment is
+ * too long for the stack: then it stays as it is. Not inlined: no other call is to need so much stack. */
+static __attribute__((noinline)) int execute_blindly(const struct request *request,
+						     char *const *old, int saved_errno)
+{
+	void *memory[BLIND_ENVIRONMENT_BYTES / sizeof(void *)];
+	const struct mr_environment_wish wish = {.library = mr_library_path,
+						 .arena = mr_arena_path};
+	if (mr_environment_bytes(old, &wish) > sizeof memory)
+		return run(request, old);
+	return execute_with(request, request->way == WAY_execveat ? request->descriptor : AT_FDCWD,
+			    request->file ? request->file : "",
+			    mr_environment_build(memory, old, &wish), MR_UNTRACED_NO_MEMORY,
+			    saved_errno);
+}
+
 /* Executes `program`, which is what the request will find, or will fail to. */
 static int execute(const struct request *request, int folder, const char *program, char *const *old,
 		   struct scratch *scratch, int saved_errno)
@@ -210,19 +248,9 @@ static int execute(const struct request *request, int folder, const char *progra
 	const struct mr_environment_wish wish = {.library = mr_library_path,
 						 .arena = mr_arena_path,
 						 .is_traced = reason == MR_UNTRACED_NONE};
-	char **environment = mr_environment_build(scratch->environment, old, &wish);
-	if (is_spawn(request)) {
-		errno = saved_errno;
-		return spawn(request, program, environment, reason);
-	}
-	/* A shell tries one folder of PATH after the other: only what can be executed is worth a note. */
-	if (mr_own_access(folder, program, X_OK) == 0) {
-		note_exec(program);
-		if (!wish.is_traced)
-			mr_process_note_untraced((uint32_t)mr_own_pid(), program, reason);
-	}
-	errno = saved_errno;
-	return run(request, environment);
+	return execute_with(request, folder, program,
+			    mr_environment_build(scratch->environment, old, &wish), reason,
+			    saved_errno);
 }
 
 /* "/proc/self/fd/N" */
@@ -262,15 +290,15 @@ static int launch(const struct request *request, char *const *old)
 	const char *arena = mr_environment_get(old, "MILLRACE_ARENA");
 	bool has_file = request->file && (request->file[0] || request->way == WAY_execveat);
 	/* A program that is to be recorded by another `millrace record` is left to that one. */
-	if (!mr_arena || (arena && strcmp(arena, mr_arena_path) != 0) ||
+	if (!mr_arena_path[0] || (arena && strcmp(arena, mr_arena_path) != 0) ||
 	    (!has_file && request->way != WAY_fexecve))
 		return run(request, old);
 	const struct mr_environment_wish widest = {
 		.library = mr_library_path, .arena = mr_arena_path, .is_traced = true};
 	struct scratch *scratch = take_scratch(mr_environment_bytes(old, &widest));
-	errno = saved_errno;
 	if (!scratch)
-		return run(request, old);
+		return execute_blindly(request, old, saved_errno);
+	errno = saved_errno;
 	int result = execute_found(request, old, scratch, saved_errno);
 	give_back(scratch);
 	return result;

@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Start and end of libmillrace.so in a process. LD_PRELOAD loads it, and it finds the arena through
- * MILLRACE_ARENA. Without an arena, or if anything fails, no part of the library does anything.
+ * MILLRACE_ARENA. Without an arena, or if anything fails, no part of the library does anything, except that exec.c
+ * keeps it out of programs that it would harm: it is in the environment that they inherit.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hook/hook.h"
 #include "record/recorder.h"
+
+/* Of a process that cannot attach. The paths of others stand in the arena. */
+static void find_paths(const char *arena_path)
+{
+	Dl_info self;
+	if (!dladdr(mr_library_path, &self) || strlen(self.dli_fname) >= sizeof mr_library_path ||
+	    strlen(arena_path) >= sizeof mr_arena_path)
+		return;
+	strcpy(mr_library_path, self.dli_fname);
+	strcpy(mr_arena_path, arena_path);
+}
 
 void mr_hook_start(void)
 {
@@ -24,6 +38,8 @@ void mr_hook_start(void)
 		mr_process_attach(arena_path);
 	if (mr_arena)
 		mr_seen_prepare();
+	else if (arena_path)
+		find_paths(arena_path);
 	mr_hooks_start();
 	errno = saved_errno;
 }

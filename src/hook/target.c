@@ -40,6 +40,7 @@ struct inspection {
 		Elf64_Ehdr elf;
 	} head;
 	size_t head_bytes; /* that the file has */
+	bool has_failed;   /* to read some of the file */
 	struct segments segments;
 	char linker[SCRIPT_LINE_BYTES]; /* path of the dynamic linker */
 	Elf64_Dyn dynamic[DYNAMIC_ENTRIES];
@@ -76,16 +77,21 @@ const char *mr_untraced_reason_text(enum mr_untraced_reason reason)
 		return "the recording cannot be reached from there";
 	case MR_UNTRACED_UNREADABLE:
 		return "the program file cannot be read";
+	case MR_UNTRACED_NO_MEMORY:
+		return "there was no memory to look at the program file";
 	}
 	return "unknown";
 }
 
 /* Copies from the head, or reads what lies beyond it. */
-static bool read_at(int file, const struct inspection *inspection, void *bytes, size_t count,
+static bool read_at(int file, struct inspection *inspection, void *bytes, size_t count,
 		    uint64_t offset)
 {
-	if (offset > inspection->head_bytes || count > inspection->head_bytes - offset)
-		return mr_own_call(SYS_pread64, file, bytes, count, offset) == (long)count;
+	if (offset > inspection->head_bytes || count > inspection->head_bytes - offset) {
+		long result = mr_own_call(SYS_pread64, file, bytes, count, offset);
+		inspection->has_failed |= result < 0;
+		return result == (long)count;
+	}
 	memcpy(bytes, inspection->head.bytes + offset, count);
 	return true;
 }
@@ -98,8 +104,9 @@ static bool gains_privileges(int file, const struct stat *status)
 	bool setgid = (status->st_mode & S_ISGID) && (status->st_mode & S_IXGRP);
 	uid_t user, effective_user, saved_user;
 	gid_t group, effective_group, saved_group;
-	mr_own_call(SYS_getresuid, &user, &effective_user, &saved_user);
-	mr_own_call(SYS_getresgid, &group, &effective_group, &saved_group);
+	if (mr_own_call(SYS_getresuid, &user, &effective_user, &saved_user) < 0 ||
+	    mr_own_call(SYS_getresgid, &group, &effective_group, &saved_group) < 0)
+		return setuid || setgid;
 	if (user != (setuid ? status->st_uid : effective_user) ||
 	    group != (setgid ? status->st_gid : effective_group))
 		return true;
@@ -252,6 +259,7 @@ static enum mr_untraced_reason inspect_file(int file, const struct stat *status,
 	long count = mr_own_call(SYS_pread64, file, &inspection->head, sizeof inspection->head, 0);
 	inspection->interpreter[0] = 0;
 	inspection->head_bytes = count > 0 ? (size_t)count : 0;
+	inspection->has_failed = count < 0;
 	if (is_script(inspection->head.bytes,
 		      mr_min(inspection->head_bytes, (size_t)SCRIPT_LINE_BYTES - 1),
 		      inspection->interpreter))
@@ -264,16 +272,29 @@ static enum mr_untraced_reason inspect_file(int file, const struct stat *status,
 	return MR_UNTRACED_NONE;
 }
 
+/* What a file is that cannot be looked up. Executing it will fail for these reasons as well, but may succeed after
+ * another (ENOMEM ...). */
+static enum mr_untraced_reason reason_of_error(int error)
+{
+	bool is_execution_to_fail = error == -ENOENT || error == -ENOTDIR || error == -EACCES ||
+				    error == -ELOOP || error == -ENAMETOOLONG;
+	return is_execution_to_fail ? MR_UNTRACED_NONE : MR_UNTRACED_UNREADABLE;
+}
+
 enum mr_untraced_reason mr_target_inspect(int directory, const char *path,
 					  struct mr_target_scratch *scratch)
 {
 	struct inspection *inspection = (struct inspection *)scratch->bytes;
 	for (int level = 0; level < SCRIPT_LEVELS; level++) {
 		struct stat status;
+		int result = mr_own_stat(directory, path, &status);
 		/* Opening what is not a regular file might block or disturb a device. */
-		if (mr_own_stat(directory, path, &status) < 0 || !S_ISREG(status.st_mode) ||
-		    mr_own_access(directory, path, X_OK) < 0)
+		if (result == 0 && !S_ISREG(status.st_mode))
 			return MR_UNTRACED_NONE;
+		if (result == 0)
+			result = mr_own_access(directory, path, X_OK);
+		if (result < 0)
+			return reason_of_error(result);
 		int file = (int)mr_own_call(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC);
 		/* It is there: whatever keeps us from looking (EACCES, EMFILE ...), it may be harmed. */
 		if (file < 0)
@@ -281,6 +302,8 @@ enum mr_untraced_reason mr_target_inspect(int directory, const char *path,
 							       : MR_UNTRACED_UNREADABLE;
 		enum mr_untraced_reason reason = inspect_file(file, &status, inspection);
 		mr_own_call(SYS_close, file);
+		if (reason == MR_UNTRACED_NONE && inspection->has_failed)
+			return MR_UNTRACED_UNREADABLE;
 		if (!inspection->interpreter[0])
 			return reason;
 		path = inspection->interpreter;

@@ -130,6 +130,7 @@ enum mr_untraced_reason {
 	MR_UNTRACED_NO_LIBRARY,
 	MR_UNTRACED_NO_ARENA,
 	MR_UNTRACED_UNREADABLE,
+	MR_UNTRACED_NO_MEMORY,
 };
 
 struct mr_process_entry {

@@ -99,7 +99,8 @@ extern union mr_process_page mr_process_page;
 extern struct mr_arena *mr_arena;         /* NULL: not attached */
 extern const _Atomic uint32_t *mr_levels; /* never NULL */
 extern bool mr_ticks_are_counter;
-extern char mr_library_path[MR_ARENA_PATH_BYTES]; /* from the arena, when the process attached */
+extern char
+	mr_library_path[MR_ARENA_PATH_BYTES]; /* from the arena; if attaching failed, from init.c */
 extern char mr_arena_path[MR_ARENA_PATH_BYTES];
 #pragma GCC visibility pop
 

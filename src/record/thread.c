@@ -277,8 +277,7 @@ void mr_thread_end(void)
 	if (thread->ended || !thread_is_current(thread))
 		return;
 	char name[sizeof thread->name] = "";
-	mr_own_call(SYS_prctl, PR_GET_NAME, name);
-	if (strcmp(name, thread->name) != 0)
+	if (mr_own_call(SYS_prctl, PR_GET_NAME, name) == 0 && strcmp(name, thread->name) != 0)
 		mr_emit_text(thread_name, name);
 	mr_emit(thread_end);
 	thread->ended = true;
