@@ -374,7 +374,7 @@ class Terminal(ServerTest):
 
     def test_a_browser_that_is_not_there(self):
         _, text = self.run_on_terminal(["view", self.simulate()], self.is_hinted, BROWSER="/does/not/exist")
-        self.assertIn("no browser was opened: run /does/not/exist: No such file or directory", text)
+        self.assertIn("no browser was opened: cannot run /does/not/exist: No such file or directory", text)
 
     def test_progress_is_shown_and_erased(self):
         long_trace(self.path("long.json.gz"))
