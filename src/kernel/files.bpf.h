@@ -244,7 +244,7 @@ static __always_inline u32 number_of(struct file *plain_file, struct task *task)
 static __always_inline struct file *file_behind(struct task_struct *kernel_task, u32 descriptor)
 {
 	struct file *file = NULL;
-	struct files_struct *open_files = kernel_task->files;
+	struct files_struct *open_files = plain_task(kernel_task)->files;
 	if (!open_files)
 		return NULL;
 	struct fdtable *table = open_files->fdt;

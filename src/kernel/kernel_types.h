@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  *
  * The parts of the kernel's structs that the programs read. The real offset of each field is determined when
- * the programs are loaded (CO-RE); only names and types matter here, and unused fields are omitted.
+ * the programs are loaded (CO-RE); only names and types matter here, and unused fields are omitted. Interfaces, at the
+ * end, do not change: they are as the kernel has them, up to the last field that is used.
  */
 #ifndef MR_KERNEL_KERNEL_TYPES_H
 #define MR_KERNEL_KERNEL_TYPES_H
@@ -248,26 +249,22 @@ struct io_kiocb {
 	struct io_cqe cqe;
 };
 
+struct bpf_perf_event_data {
+	u64 addr;
+};
+
+#pragma clang attribute pop
+
+/* Not looked for among the kernel's types, which takes a while for each struct. */
+
 struct io_uring_cqe {
 	u64 user_data;
 	s32 res;
 };
 
-struct bpf_perf_event_data {
-	u64 addr;
-};
-
-struct seq_file;
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-};
-
 struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
+	void *meta;
 	struct task_struct *task;
 };
-
-#pragma clang attribute pop
 
 #endif

@@ -57,8 +57,8 @@ SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_wakeup_new, struct task_struct *born)
 {
 	struct task *task = task_of(born);
-	if (!task && may_be_traced(born->tgid) && born->group_leader &&
-	    bpf_task_storage_get(&tasks, born->group_leader, NULL, 0)) {
+	struct task_struct *leader = !task && may_be_traced(born->tgid) ? born->group_leader : NULL;
+	if (leader && bpf_task_storage_get(&tasks, leader, NULL, 0)) {
 		follow(born, current_tid());
 		task = task_of(born);
 	}
@@ -128,7 +128,7 @@ static __always_inline void put_unfinished(struct task_struct *kernel_task, stru
 /* Another thread of the process executes a program. */
 static __always_inline bool is_ended_by_exec(struct task_struct *kernel_task)
 {
-	struct signal_struct *signal = kernel_task->signal;
+	struct signal_struct *signal = plain_task(kernel_task)->signal;
 	return bpf_core_field_exists(signal->group_exec_task) && signal && signal->group_exec_task;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/macros.h"
+#include "kernel/halves.h"
 #include "kernel/permission.h"
 #include "kernel/syscalls.h"
 
@@ -183,12 +184,14 @@ static void fill_settings(const struct plan *plan, struct mr_bpf_settings *setti
 		settings->syscall_kinds[i] = mr_syscall_kind(i);
 }
 
-static int prepare(struct mr_object *object, const struct plan *plan)
+static int prepare(struct bpf_object *object, const struct plan *plan)
 {
-	struct bpf_map *events = bpf_object__find_map_by_name(object->object, "event_rings");
-	struct bpf_map *definitions =
-		bpf_object__find_map_by_name(object->object, "definition_rings");
-	struct bpf_map *settings = bpf_object__find_map_by_name(object->object, ".rodata.settings");
+	struct bpf_program *program;
+	bpf_object__for_each_program(program, object)
+		bpf_program__set_autoload(program, is_wanted(plan, program));
+	struct bpf_map *events = bpf_object__find_map_by_name(object, "event_rings");
+	struct bpf_map *definitions = bpf_object__find_map_by_name(object, "definition_rings");
+	struct bpf_map *settings = bpf_object__find_map_by_name(object, ".rodata.settings");
 	struct mr_bpf_settings values;
 	fill_settings(plan, &values);
 	int result = bpf_map__set_initial_value(settings, &values, sizeof values);
@@ -232,17 +235,13 @@ static int try_load(struct mr_object *object, struct plan *plan)
 {
 	struct bpf_program *program;
 	size_t count = 0;
-	bpf_object__for_each_program(program, object->object)
-	{
-		bpf_program__set_autoload(program, is_wanted(plan, program));
-		count++;
-	}
+	bpf_object__for_each_program(program, object->object) count++;
 	mr_auto(free) char *memory = calloc(count, LOG_BYTES);
 	mr_auto(free) struct log *logs = calloc(count, sizeof *logs);
 	if (!memory || !logs)
 		return mr_fail(ENOMEM, "no memory for the verifier's log");
 	give_logs(object->object, logs, memory);
-	int result = prepare(object, plan);
+	int result = prepare(object->object, plan);
 	if (result < 0)
 		return result;
 	int loaded = bpf_object__load(object->object);
@@ -260,12 +259,28 @@ static int try_load(struct mr_object *object, struct plan *plan)
 	return mr_permission_explain(-loaded, "load the BPF programs");
 }
 
-static int open_object(struct mr_object *object)
+/* In place of the one that is open, if any. */
+static int open_again(struct bpf_object **object)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "millrace");
-	bpf_object__close(mr_take(object->object));
-	object->object = bpf_object__open_mem(object_bytes, sizeof object_bytes, &options);
-	return object->object ? 0 : mr_fail_errno(errno, "cannot open the BPF programs");
+	bpf_object__close(mr_take(*object));
+	*object = bpf_object__open_mem(object_bytes, sizeof object_bytes, &options);
+	return *object ? 0 : mr_fail_errno(errno, "cannot open the BPF programs");
+}
+
+/* Loads all features. If that fails, only the first half is open. */
+static int try_halves(struct mr_object *object, const struct plan *plan)
+{
+	int result = open_again(&object->second_half);
+	if (result == 0)
+		result = prepare(object->object, plan);
+	if (result == 0)
+		result = prepare(object->second_half, plan);
+	if (result == 0)
+		result = mr_halves_load(object->object, object->second_half);
+	if (result < 0)
+		bpf_object__close(mr_take(object->second_half));
+	return result;
 }
 
 static int map_shared(struct mr_object *object)
@@ -292,11 +307,13 @@ static int look_at_kernel(struct mr_object *object, struct plan *plan)
 /* At first as if the kernel had everything, which today's have: what it lacks makes the verifier refuse. */
 static int load(struct mr_object *object, struct plan *plan)
 {
-	int result = open_object(object);
-	int loaded = result == 0 ? try_load(object, plan) : 1;
+	int result = open_again(&object->object);
+	int loaded = 1;
+	if (result == 0)
+		loaded = mr_halves_are_faster() ? try_halves(object, plan) : try_load(object, plan);
 	if (result == 0 && loaded != 0) {
 		reset_off(object, plan);
-		result = open_object(object); /* one that failed cannot be loaded again */
+		result = open_again(&object->object); /* one that failed cannot be loaded again */
 		if (result == 0)
 			result = look_at_kernel(object, plan);
 	}
@@ -305,7 +322,7 @@ static int load(struct mr_object *object, struct plan *plan)
 		if (loaded < 0)
 			result = loaded;
 		else if (loaded == 1)
-			result = open_object(object);
+			result = open_again(&object->object);
 	}
 	if (result == 0)
 		result = map_shared(object);
@@ -382,11 +399,10 @@ static int attach(struct mr_object *object, struct bpf_program *program)
 	return keep(object, bpf_program__attach(program));
 }
 
-int mr_object_attach(struct mr_object *object)
+static int attach_half(struct mr_object *object, struct plan *plan, const struct bpf_object *half)
 {
-	struct plan plan = {0};
 	struct bpf_program *program;
-	bpf_object__for_each_program(program, object->object)
+	bpf_object__for_each_program(program, half)
 	{
 		if (!bpf_program__autoload(program) ||
 		    strcmp(bpf_program__name(program), VISITOR) == 0)
@@ -397,11 +413,20 @@ int mr_object_attach(struct mr_object *object)
 		char why[160];
 		snprintf(why, sizeof why, "cannot attach %s: %s", bpf_program__name(program),
 			 strerror(-result));
-		result = switch_off(object, &plan, feature_of(program), why);
+		result = switch_off(object, plan, feature_of(program), why);
 		if (result < 0)
 			return result;
 	}
 	return 0;
+}
+
+int mr_object_attach(struct mr_object *object)
+{
+	struct plan plan = {0};
+	int result = attach_half(object, &plan, object->object);
+	if (result == 0 && object->second_half)
+		result = attach_half(object, &plan, object->second_half);
+	return result;
 }
 
 int mr_object_visit_tasks(struct mr_object *object)
@@ -428,11 +453,11 @@ void mr_object_detach(struct mr_object *object)
 	mr_vec_free(&object->links);
 }
 
-uint64_t mr_object_nested(const struct mr_object *object)
+static uint64_t count_nested(const struct bpf_object *half)
 {
 	uint64_t nested = 0;
 	struct bpf_program *program;
-	bpf_object__for_each_program(program, object->object)
+	bpf_object__for_each_program(program, half)
 	{
 		struct bpf_prog_info info = {0};
 		uint32_t bytes = sizeof info;
@@ -443,12 +468,19 @@ uint64_t mr_object_nested(const struct mr_object *object)
 	return nested;
 }
 
+uint64_t mr_object_nested(const struct mr_object *object)
+{
+	return count_nested(object->object) +
+	       (object->second_half ? count_nested(object->second_half) : 0);
+}
+
 void mr_object_close(struct mr_object *object)
 {
 	mr_object_detach(object);
 	if (object->shared)
 		munmap(object->shared, sizeof *object->shared);
 	bpf_object__close(object->object);
+	bpf_object__close(object->second_half);
 	mr_vec_free(&object->off);
 	mr_region_free(&object->texts);
 	*object = (struct mr_object){0};

@@ -18,7 +18,8 @@
 #include "kernel/rings.h"
 
 struct mr_object {
-	struct bpf_object *object;
+	struct bpf_object *object;      /* all programs, or a half of them */
+	struct bpf_object *second_half; /* NULL: there is none */
 	mr_vec(struct bpf_link *) links;
 	mr_vec(struct mr_kernel_off) off;
 	struct mr_region texts; /* of off */

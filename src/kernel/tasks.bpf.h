@@ -44,6 +44,10 @@ extern void *bpf_rdonly_cast(void *pointer, u32 type) __ksym __weak;
 		 ? (kernel_type *)bpf_rdonly_cast((pointer), bpf_core_type_id_kernel(kernel_type)) \
 		 : (kernel_type *)(pointer))
 
+/* For reading a pointer that is in it, and needs not be trusted: the verifier takes long to find out whether it may trust
+ * what lies behind a task that it trusts. */
+#define plain_task(kernel_task) cast(kernel_task, struct task_struct)
+
 /* Identifies a file. A dentry alone is not enough, as it may have been freed and reused for another file; the
  * hash of the name changes when the file is renamed. */
 struct file_key {
