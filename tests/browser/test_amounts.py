@@ -96,7 +96,7 @@ class Amounts(browser.ViewerTest):
         page.wait_for_function("""() => document.querySelector(".timeline").dataset.waiting === "false" """)
         self.assertNotIn("has ended", told.inner_text())
         self.assertIn("slices", told.inner_text())
-        self.assertIn("again", told.inner_text())
+        self.assertIn("Retrying", told.inner_text())
         page.unroute("**/traces/0/slices?*")
         told.wait_for(state="hidden")
         self.settle(page)
