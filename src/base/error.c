@@ -2,7 +2,10 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
+
+#include "base/utf8.h"
 
 enum {
 	CHAIN_BYTES = 2048
@@ -10,9 +13,28 @@ enum {
 
 static _Thread_local char chain[CHAIN_BYTES] = "unknown error";
 
+/* Names of files and parts of a trace may hold anything: what may not be shown becomes ?. */
+static void make_shown(void)
+{
+	char *to = chain;
+
+	for (const char *from = chain; *from;) {
+		bool shown;
+		size_t length = mr_utf8_character(from, &shown);
+
+		if (shown)
+			to = memmove(to, from, length) + length;
+		else
+			*to++ = '?';
+		from += length;
+	}
+	*to = '\0';
+}
+
 static void start_chain(const char *format, va_list arguments)
 {
 	vsnprintf(chain, sizeof chain, format, arguments);
+	make_shown();
 }
 
 /* Adds ": cause" to the chain, truncated to what fits. */

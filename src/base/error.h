@@ -26,7 +26,7 @@ int mr_fail_errno(int error, const char *format, ...) mr_printf_format(2, 3);
 /* Adds an outer cause to the chain and returns `error` (already negative) unchanged. */
 int mr_fail_more(int error, const char *format, ...) mr_printf_format(2, 3);
 
-/* The chain as one line "outer: inner: innermost", valid until the thread's next failure. */
+/* The chain as one line "outer: inner: innermost", which a terminal may be shown, valid until the thread's next failure. */
 const char *mr_error_text(void);
 
 #endif

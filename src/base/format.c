@@ -17,6 +17,13 @@ static void print_scaled(char *to, double value, const char *unit)
 
 void mr_format_ns(char *to, int64_t ns, bool utf8)
 {
+	if (ns <= -1000) {
+		char positive[MR_FORMAT_BYTES];
+
+		mr_format_ns(positive, ns == INT64_MIN ? INT64_MAX : -ns, utf8);
+		snprintf(to, MR_FORMAT_BYTES, "-%.*s", MR_FORMAT_BYTES - 2, positive);
+		return;
+	}
 	if (ns < 1000)
 		snprintf(to, MR_FORMAT_BYTES, "%" PRId64 " ns", ns);
 	else if (ns < 999500)
@@ -65,10 +72,15 @@ void mr_format_percent(char *to, int64_t part, int64_t whole)
 
 size_t mr_text_width(const char *text)
 {
-	size_t width = 0;
+	return mr_text_width_of(text, SIZE_MAX);
+}
+
+size_t mr_text_width_of(const char *text, size_t bytes)
+{
+	size_t width = 0, at = 0;
 	bool shown;
 
-	for (; *text; text += mr_utf8_character(text, &shown))
+	for (; at < bytes && text[at]; at += mr_utf8_character(text + at, &shown))
 		width++;
 	return width;
 }

@@ -28,6 +28,16 @@ static void new_line(struct mr_json *json)
 		fputs("  ", json->file);
 }
 
+/* As JSON spells it: what lies beyond 16 bits is a pair. */
+static void write_escaped(FILE *file, uint32_t code)
+{
+	if (code > 0xFFFF)
+		fprintf(file, "\\u%04x\\u%04x", 0xD800 + ((code - 0x10000) >> 10),
+			0xDC00 + (code & 0x3FF));
+	else
+		fprintf(file, "\\u%04x", code);
+}
+
 static void write_ascii(FILE *file, unsigned char character)
 {
 	switch (character) {
@@ -45,25 +55,28 @@ static void write_ascii(FILE *file, unsigned char character)
 		break;
 	default:
 		if (character < 0x20 || character == 0x7F)
-			fprintf(file, "\\u%04x", character);
+			write_escaped(file, character);
 		else
 			fputc(character, file);
 	}
 }
 
-static void write_quoted(FILE *file, const char *value)
+static void write_quoted(FILE *file, const char *text)
 {
-	const unsigned char *text = (const unsigned char *)value;
 	fputc('"', file);
 	while (*text) {
-		size_t length = mr_utf8_length((const char *)text);
-		if (length == 1)
-			write_ascii(file, *text);
-		else if (length > 1)
+		bool shown;
+		size_t length = mr_utf8_character(text, &shown);
+
+		if ((unsigned char)*text < 0x80)
+			write_ascii(file, (unsigned char)*text);
+		else if (shown)
 			fwrite(text, 1, length, file);
+		else if (mr_utf8_length(text))
+			write_escaped(file, mr_utf8_code(text, length));
 		else
 			fputs("\xEF\xBF\xBD", file); /* U+FFFD */
-		text += length ? length : 1;
+		text += length;
 	}
 	fputc('"', file);
 }

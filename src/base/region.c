@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-	BLOCK_BYTES = 64 * 1024,
+	FIRST_BLOCK_BYTES = 4 * 1024,
+	BLOCK_BYTES_MAX = 64 * 1024,
 	ALIGNMENT = _Alignof(max_align_t),
 };
 
@@ -18,15 +19,19 @@ struct mr_region_block {
 	_Alignas(max_align_t) unsigned char bytes[];
 };
 
+/* Each is twice as large as the one before: many regions hold little. */
 static struct mr_region_block *add_block(struct mr_region *region, size_t bytes)
 {
-	size_t capacity = mr_max(bytes, (size_t)BLOCK_BYTES);
+	struct mr_region_block *older = region->newest;
+	size_t usual = older ? mr_min(2 * older->capacity, (size_t)BLOCK_BYTES_MAX)
+			     : (size_t)FIRST_BLOCK_BYTES;
+	size_t capacity = mr_max(bytes, usual);
 	struct mr_region_block *block = calloc(1, sizeof *block + capacity);
 
 	if (!block)
 		return NULL;
 	block->capacity = capacity;
-	block->older = region->newest;
+	block->older = older;
 	region->newest = block;
 	return block;
 }

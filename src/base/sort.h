@@ -38,4 +38,30 @@ static inline uint32_t mr_find_larger(const int64_t *values, uint32_t low, uint3
 	return low;
 }
 
+/* The same, faster the nearer the answer is to `guess`: where a search of before ended, say. */
+static inline uint32_t mr_find_larger_near(const int64_t *values, uint32_t low, uint32_t high,
+					   uint32_t guess, int64_t value)
+{
+	uint32_t step = 1;
+
+	if (guess < low || guess > high)
+		return mr_find_larger(values, low, high, value);
+	if (guess < high && values[guess] <= value) {
+		low = guess + 1;
+		while (high - low >= step && values[low + step - 1] <= value) {
+			low += step;
+			step *= 2;
+		}
+		high = high - low >= step ? low + step - 1 : high;
+	} else {
+		high = guess;
+		while (high - low >= step && values[high - step] > value) {
+			high -= step;
+			step *= 2;
+		}
+		low = high - low >= step ? high - step + 1 : low;
+	}
+	return mr_find_larger(values, low, high, value);
+}
+
 #endif

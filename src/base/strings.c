@@ -2,23 +2,42 @@
 #include "base/strings.h"
 
 #include <string.h>
+#include <sys/random.h>
 
-/* FNV-1a by eight bytes, mixed so that the low bits depend on all of them. */
-static uint32_t hash_of(const unsigned char *bytes, size_t count)
+static uint64_t mix(uint64_t hash, uint64_t word, uint64_t secret)
 {
-	const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ count;
+	unsigned __int128 product = (unsigned __int128)(hash ^ word) * secret;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Eight bytes at a time. Who does not know the secret cannot make texts that all belong to one slot. */
+static uint32_t hash_of(uint64_t secret, const unsigned char *bytes, size_t count)
+{
+	uint64_t hash = mix(secret >> 32, count, secret);
 	uint64_t word = 0;
 
 	for (; count >= sizeof word; bytes += sizeof word, count -= sizeof word) {
 		memcpy(&word, bytes, sizeof word);
-		hash = (hash ^ word) * multiplier;
-		hash ^= hash >> 32;
+		hash = mix(hash, word, secret);
 	}
 	word = 0;
 	for (size_t i = 0; i < count; i++)
 		word = word << 8 | bytes[i];
-	return (uint32_t)(((hash ^ word) * multiplier) >> 32);
+	return (uint32_t)mix(hash, word, secret);
+}
+
+/* Odd, so that no bit of a text is lost. */
+static uint64_t make_secret(void)
+{
+	uint64_t secret = 0;
+
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+	return 0x9e3779b97f4a7c15; /* a fuzzer learns from runs that can be repeated */
+#endif
+	if (getrandom(&secret, sizeof secret, GRND_NONBLOCK) != sizeof secret)
+		secret = UINT64_C(0x9e3779b97f4a7c15) * (uintptr_t)&secret;
+	return secret | 1 | UINT64_C(1) << 63;
 }
 
 static bool is_same(const struct mr_strings *strings, uint32_t number, const void *bytes,
@@ -32,7 +51,7 @@ static bool is_same(const struct mr_strings *strings, uint32_t number, const voi
 static uint32_t *find_slot(const struct mr_strings *strings, const void *bytes, size_t count)
 {
 	uint32_t mask = strings->slot_count - 1;
-	uint32_t at = hash_of(bytes, count) & mask;
+	uint32_t at = hash_of(strings->secret, bytes, count) & mask;
 
 	while (strings->slots[at] && !is_same(strings, strings->slots[at] - 1, bytes, count))
 		at = (at + 1) & mask;
@@ -47,6 +66,8 @@ static int make_room(struct mr_strings *strings)
 	if (strings->slot_count > UINT32_MAX / 2)
 		return -ENOMEM;
 
+	if (!strings->secret)
+		strings->secret = make_secret();
 	uint32_t slot_count = strings->slot_count ? 2 * strings->slot_count : 64;
 	uint32_t *slots = calloc(slot_count, sizeof *slots);
 	if (!slots)

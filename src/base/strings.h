@@ -24,6 +24,7 @@ struct mr_strings {
 	mr_vec(uint32_t) lengths;
 	uint32_t *slots; /* hash table: number + 1, or 0 where free */
 	uint32_t slot_count;
+	uint64_t secret; /* of its hashes, which hostile texts cannot know */
 	struct mr_region region;
 };
 
@@ -38,6 +39,11 @@ bool mr_strings_find(const struct mr_strings *strings, const void *bytes, size_t
 static inline uint32_t mr_strings_count(const struct mr_strings *strings)
 {
 	return (uint32_t)strings->texts.count;
+}
+
+static inline uint32_t mr_strings_length(const struct mr_strings *strings, uint32_t number)
+{
+	return strings->lengths.items[number];
 }
 
 static inline const char *mr_strings_text(const struct mr_strings *strings, uint32_t number)
