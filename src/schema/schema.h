@@ -133,6 +133,8 @@ enum mr_id_kind {
 	MR_ID_queue,
 	MR_ID_file,
 	MR_ID_clock,
+	MR_ID_code,
+	MR_ID_site,
 	MR_ID_KINDS,
 };
 
