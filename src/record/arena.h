@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The arena: memory shared by `millrace record` and every traced process. The processes write events
+ * The arena: a file shared by `millrace record` and the traced processes of one user. The processes write events
  * into it, and `record` moves them to the stream files.
  *
  *     file    ┌────────────────────┐ 0
- *             │ header             │  identity, clock, enabled levels, sizes
- *             ├────────────────────┤ MR_ARENA_HEADER_BYTES
- *             │ processes          │  one entry per live process; record retires the dead
- *             ├────────────────────┤ MR_ARENA_STATES_OFFSET
- *             │ states             │  one 64-bit word per slot: who owns it (dense: record polls it)
+ *             │ control            │  only record writes it; programs map it read-only, from a descriptor that
+ *             │                    │  cannot write: identity, clock, enabled levels, how many slots there are
+ *             ├────────────────────┤ MR_ARENA_TABLES_OFFSET
+ *             │ tables             │  programs write them, too: counters; one entry per live process, which record
+ *             │                    │  retires when it is dead; one 64-bit word per slot: who owns it
  *             ├────────────────────┤ MR_ARENA_SLOTS_OFFSET
- *             │ slot 0             │  the owner's state beside the packet: committed size, open
- *             │  └ packet          │  intervals; then the CTF packet being filled. In one page if
- *             ├────────────────────┤  possible: a forked child pays for every page it touches.
- *             │ slot 1 ...         │
+ *             │ window 0: slot 0   │  the owner's state beside the packet: committed size, open
+ *             │            └ packet│  intervals; then the CTF packet being filled. In one page if
+ *             │           slot 1   │  possible: a forked child pays for every page it touches.
+ *             │           ...      │  The last slots of each window are for definitions only.
+ *             ├────────────────────┤
+ *             │ window 1 ...       │  a process maps only the windows that it uses (window.c)
  *             └────────────────────┘
  *
  * Life of a slot. Each arrow is one atomic operation on its state word, which names the owner. So a
@@ -24,14 +26,20 @@
  *      ▲                                  │ owner died: record         │
  *      └──────────── record ◄─────────────┴────────────────────────────┘
  *
+ * Where memory is short, record withdraws free slots beyond the first ones: they have no memory then (arena_room.h).
+ *
  * Inside a FILLING packet the owner writes with plain stores and publishes each event by a release
  * store of slot->progress. Committed events are complete; readers ignore what follows them.
  *
- * All positions are fixed here and never read from the arena: a traced process that has dropped its
- * privileges can still write into the arena, and must not gain anything by doing so.
+ * Trust. Any process of the recording may fill tables and slots with anything. So nobody acts upon what is there:
+ * no path, no size, no address is taken from it. Positions are fixed here; an index or a size that is read from it is read
+ * once, and limited to what the reader itself has mapped (struct mr_arena, private to each process). What is stored
+ * as a truth value or one of an enumeration is read as a number. doc/security.md says what this protects from what.
  *
- * Only slots below header->slot_count may be claimed. record raises it after it has allocated the
- * memory behind them, so that no store into the arena can fail because the disk or /dev/shm is full.
+ * No store into the arena may fail because the disk or /dev/shm is full. So record allocates the memory of slots before
+ * it offers them, by raising control->slot_count. Should those run out faster than record can follow, as when thousands
+ * of threads begin at once, a thread claims one of the rest and allocates its memory itself, as far as
+ * control->slots_allowed permits.
  */
 #ifndef MR_RECORD_ARENA_H
 #define MR_RECORD_ARENA_H
@@ -42,12 +50,13 @@
 
 #include "schema/packet.h"
 #include "schema/schema.h"
+#include "schema/step_range.h"
 
 #define MR_ARENA_MAGIC   UINT64_C(0x656361726c6c696d) /* "millrace" */
-#define MR_ARENA_VERSION 1
+#define MR_ARENA_VERSION 3
 
 enum {
-	MR_ARENA_HEADER_BYTES = 4096,
+	MR_ARENA_PAGE_BYTES = 64 << 10, /* the largest page of any machine: parts begin with one */
 	MR_ARENA_SLOT_BYTES = 64 << 10,
 	MR_ARENA_PACKET_BYTES = MR_ARENA_SLOT_BYTES - 512, /* the rest is struct mr_slot */
 	MR_PACKET_ROOM_BYTES =
@@ -56,9 +65,13 @@ enum {
 	MR_ARENA_PROCESSES = 4096,
 	MR_OPEN_INTERVALS =
 		20, /* deeper ones are recorded, but not recovered if the program is killed */
-	MR_LOSS_REASONS = 7,
+	MR_LOSS_REASONS = 14,
 	MR_ARENA_NO_SLOT = -1,
 	MR_ARENA_SLOTS_MAX = 64 << 10, /* 4 GiB */
+	MR_WINDOW_SLOTS = 16,
+	MR_WINDOW_BYTES = MR_WINDOW_SLOTS * MR_ARENA_SLOT_BYTES, /* 1 MiB */
+	MR_ARENA_WINDOWS = MR_ARENA_SLOTS_MAX / MR_WINDOW_SLOTS,
+	MR_DEFINITION_SHARE = 8, /* one slot in so many is for definitions only */
 	MR_ARENA_PATH_BYTES = 1024,
 };
 
@@ -67,7 +80,8 @@ enum {
 enum mr_slot_state {
 	MR_SLOT_FREE = 0,
 	MR_SLOT_FILLING = 1,
-	MR_SLOT_FULL = 2
+	MR_SLOT_FULL = 2,
+	MR_SLOT_WITHDRAWN = 3 /* record has taken its memory away, as there is little left */
 };
 
 static inline uint64_t mr_slot_word(enum mr_slot_state state, enum mr_packet_kind kind,
@@ -79,6 +93,13 @@ static inline uint64_t mr_slot_word(enum mr_slot_state state, enum mr_packet_kin
 static inline enum mr_slot_state mr_slot_word_state(uint64_t word)
 {
 	return (enum mr_slot_state)(word >> 56);
+}
+
+/* Whether it has a packet in it. */
+static inline bool mr_slot_word_is_owned(uint64_t word)
+{
+	return mr_slot_word_state(word) == MR_SLOT_FILLING ||
+	       mr_slot_word_state(word) == MR_SLOT_FULL;
 }
 
 static inline uint32_t mr_slot_word_process_slot(uint64_t word)
@@ -98,7 +119,7 @@ struct mr_slot {
 	uint64_t last_ticks;       /* never before the last committed event */
 	uint64_t discarded_events; /* by the owner, since its packet before this one */
 	uint32_t owner_packet;     /* how many packets the owner had before this one */
-	bool owner_ended;          /* with FULL: the thread's last packet */
+	uint8_t owner_ended;       /* with FULL: the thread's last packet */
 	struct mr_open_interval open[MR_OPEN_INTERVALS];
 } __attribute__((aligned(64)));
 
@@ -131,6 +152,20 @@ enum mr_untraced_reason {
 	MR_UNTRACED_NO_ARENA,
 	MR_UNTRACED_UNREADABLE,
 	MR_UNTRACED_NO_MEMORY,
+	MR_UNTRACED_CONFINED,
+	MR_UNTRACED_OTHER_USER,
+	MR_UNTRACED_NO_DESCRIPTOR,
+	MR_UNTRACED_LITTLE_MEMORY,
+	MR_UNTRACED_OTHER_VERSION,
+	MR_UNTRACED_REASONS
+};
+
+/* The Python interpreter of a process, for record, which looks at its frames from outside. */
+struct mr_interpreter_place {
+	_Atomic uint64_t runtime; /* address of _PyRuntime; written last. 0: none, or not known */
+	uint64_t code_type;       /* address of PyCode_Type */
+	uint64_t text_type;       /* address of PyUnicode_Type */
+	uint64_t version;         /* as 0x030b02f0 */
 };
 
 struct mr_process_entry {
@@ -144,75 +179,122 @@ struct mr_process_entry {
 	uint64_t
 		registered_ticks; /* of the user clock: cheaper in a forked child than a system call */
 	_Atomic uint64_t lost[MR_LOSS_REASONS];
-	uint8_t origin;       /* enum mr_process_origin */
-	uint8_t reason;       /* enum mr_untraced_reason */
-	uint8_t ended;        /* began to exit normally */
+	struct mr_interpreter_place interpreter;
+	uint8_t origin; /* enum mr_process_origin */
+	uint8_t reason; /* enum mr_untraced_reason; of a LIVE one: why it is no longer recorded */
+	uint8_t ended;  /* began to exit normally */
 	uint8_t is_announced; /* process_start has been written */
-	char program[156];
+	char program[260];
 } __attribute__((aligned(64)));
 
-struct mr_arena {
+/* Written by record alone. */
+struct mr_control {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t schema_check; /* mr_schema_check() of the writer: both sides must agree */
-	uint32_t slot_capacity;
-	uint8_t user_clock; /* enum mr_trace_clock: tsc or monotonic */
+	uint8_t user_clock;    /* enum mr_trace_clock: tsc or monotonic */
+	uint8_t trace_uuid[16];
 	uint32_t
 		step_levels; /* levels that are on only during some steps (steps.h); 0: steps do not matter */
+	uint32_t wanted_levels; /* those that are on at any time of the recording */
 	uint64_t first_step;
 	uint64_t last_step;
-	uint8_t trace_uuid[16];
-	char library_path[MR_ARENA_PATH_BYTES]; /* each process reads it once, when it attaches */
-	char arena_path[MR_ARENA_PATH_BYTES];
+	char step_range[MR_STEP_RANGE_BYTES]; /* the name of ranges that are steps; empty: none */
+	char folder
+		[1024]; /* of the trace; for record alone, which looks for leftovers (leftovers.h) */
 
 	_Atomic uint32_t levels __attribute__((aligned(64))); /* enabled, mask of enum mr_level */
+	_Atomic uint32_t slot_count;                          /* slots that have their memory */
+	_Atomic uint32_t slots_allowed; /* slots that may have it: programs allocate no others */
+	_Atomic uint32_t freed;         /* increases with every freed slot: worth searching again */
+};
+
+/* Written by everybody. */
+struct mr_tables {
+	_Atomic uint32_t step_levels;  /* in place of control->levels, where steps matter */
 	_Atomic uint32_t step_process; /* whose steps count; 0: none has begun */
-	_Atomic uint32_t slot_count;   /* slots that may be claimed */
-	_Atomic uint32_t
-		reserved_slots;     /* this many of them, at the end, are for definitions only */
-	_Atomic uint32_t freed;     /* increases with every freed slot: worth searching again */
-	_Atomic uint32_t free_hint; /* where to start searching for a free slot */
 	_Atomic uint32_t next_process;
 	_Atomic uint32_t processes_refused; /* the process table was full */
 	_Atomic uint64_t events_refused;    /* events of these processes */
+	_Atomic uint32_t highest_slot;      /* ever claimed that had no memory yet */
+	struct mr_process_entry processes[MR_ARENA_PROCESSES];
+	_Atomic uint64_t states[MR_ARENA_SLOTS_MAX]; /* those of the file's slots are mapped */
 };
 
-_Static_assert(sizeof(struct mr_arena) <= MR_ARENA_HEADER_BYTES, "fits its page");
-_Static_assert(sizeof(struct mr_process_entry) == 256, "as drawn up");
+_Static_assert(sizeof(struct mr_control) <= 4096, "one page");
+_Static_assert(sizeof(struct mr_process_entry) == 448, "as drawn up");
 
 enum {
-	MR_ARENA_STATES_OFFSET =
-		MR_ARENA_HEADER_BYTES + MR_ARENA_PROCESSES * (int)sizeof(struct mr_process_entry),
-	MR_ARENA_SLOTS_OFFSET = MR_ARENA_STATES_OFFSET + MR_ARENA_SLOTS_MAX * (int)sizeof(uint64_t),
+	MR_ARENA_TABLES_OFFSET = MR_ARENA_PAGE_BYTES,
+	MR_ARENA_SLOTS_OFFSET = MR_ARENA_TABLES_OFFSET +
+				mr_align_up((int)sizeof(struct mr_tables), MR_ARENA_PAGE_BYTES),
 };
 
-_Static_assert(MR_ARENA_SLOTS_OFFSET % 4096 == 0, "slots begin with a page");
+/* Where a process has mapped the parts, and what it must know of them. Private: nobody else writes it. */
+struct mr_arena {
+	struct mr_control *control; /* in a program only readable */
+	struct mr_tables *tables;
+	uint32_t slot_limit; /* the file has no more, whatever the control page says */
+	uint32_t step_levels;
+	uint64_t first_step;
+	uint64_t last_step;
+	uint8_t user_clock;
+	uint8_t trace_uuid[16];
+	_Atomic uint32_t last_window;              /* where a slot was found last */
+	_Atomic(char *) windows[MR_ARENA_WINDOWS]; /* NULL: not mapped */
+};
 
-static inline uint64_t mr_arena_file_bytes(uint32_t slot_capacity)
+static inline uint64_t mr_arena_file_bytes(uint32_t slots)
 {
-	return MR_ARENA_SLOTS_OFFSET + (uint64_t)slot_capacity * MR_ARENA_SLOT_BYTES;
+	return MR_ARENA_SLOTS_OFFSET + (uint64_t)slots * MR_ARENA_SLOT_BYTES;
 }
+
+/* How many slots there are in a file of that size, at most MR_ARENA_SLOTS_MAX. */
+uint32_t mr_arena_slots_of(uint64_t file_bytes);
 
 /* A checksum of struct layouts and events: library and command must match. */
 uint32_t mr_schema_check(void);
 
-/* True if the mapped header describes an arena this program can use. */
-bool mr_arena_is_valid(const struct mr_arena *arena, uint64_t mapped_bytes);
+/* True if the control page describes an arena this program can use. */
+bool mr_control_is_valid(const struct mr_control *control);
+
+/* Takes over what the control page says for good. */
+void mr_arena_use(struct mr_arena *ret_arena, struct mr_control *control, struct mr_tables *tables,
+		  uint32_t slot_limit);
+
+/* The same for one who has mapped the whole file, as record does. */
+void mr_arena_use_whole(struct mr_arena *ret_arena, void *file, uint32_t slot_limit);
+
+/* Slots that have their memory: record's word, limited to what there can be. */
+static inline uint32_t mr_arena_slot_count(const struct mr_arena *arena)
+{
+	return mr_min(atomic_load_explicit(&arena->control->slot_count, memory_order_acquire),
+		      arena->slot_limit);
+}
+
+/* Slots that have their memory or may get it. */
+static inline uint32_t mr_arena_slots_allowed(const struct mr_arena *arena)
+{
+	return mr_min(atomic_load_explicit(&arena->control->slots_allowed, memory_order_relaxed),
+		      arena->slot_limit);
+}
 
 static inline struct mr_process_entry *mr_arena_process(struct mr_arena *arena, uint32_t index)
 {
-	return (struct mr_process_entry *)((char *)arena + MR_ARENA_HEADER_BYTES) + index;
+	return &arena->tables->processes[index];
 }
 
 static inline _Atomic uint64_t *mr_arena_state(struct mr_arena *arena, uint32_t index)
 {
-	return (_Atomic uint64_t *)((char *)arena + MR_ARENA_STATES_OFFSET) + index;
+	return &arena->tables->states[index];
 }
 
+/* Its window must be mapped, as for the next one. */
 static inline struct mr_slot *mr_arena_slot(struct mr_arena *arena, uint32_t index)
 {
-	return (struct mr_slot *)((char *)arena + MR_ARENA_SLOTS_OFFSET +
-				  (uint64_t)index * MR_ARENA_SLOT_BYTES);
+	char *window = atomic_load_explicit(&arena->windows[index / MR_WINDOW_SLOTS],
+					    memory_order_acquire);
+	return (struct mr_slot *)(window + (size_t)(index % MR_WINDOW_SLOTS) * MR_ARENA_SLOT_BYTES);
 }
 
 static inline struct mr_packet *mr_arena_packet(struct mr_arena *arena, uint32_t index)
@@ -220,9 +302,14 @@ static inline struct mr_packet *mr_arena_packet(struct mr_arena *arena, uint32_t
 	return (struct mr_packet *)((char *)(mr_arena_slot(arena, index) + 1));
 }
 
-/* Claims a free slot for the caller: its index, or MR_ARENA_NO_SLOT. */
-int32_t mr_arena_claim(struct mr_arena *arena, enum mr_packet_kind kind, uint32_t process_slot,
-		       uint32_t tid);
+/* Claims a free slot below `limit`, in a window that is mapped: its index, or MR_ARENA_NO_SLOT. `word` says whose it
+ * is then: mr_slot_word(MR_SLOT_FILLING, ...). */
+int32_t mr_arena_claim(struct mr_arena *arena, enum mr_packet_kind kind, uint64_t word,
+		       uint32_t limit);
+
+/* The window that is not mapped and has the most free slots for packets of that kind, of several the first;
+ * MR_ARENA_NO_SLOT: none has any. */
+int32_t mr_arena_emptiest_window(struct mr_arena *arena, enum mr_packet_kind kind, uint32_t limit);
 
 /* Claims a free process entry (state CLAIMED): its index, or -1. */
 int32_t mr_arena_claim_process(struct mr_arena *arena);

@@ -52,17 +52,45 @@ uint32_t mr_definition_take(void)
 	return atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
 }
 
-static bool lock(void)
+/* Releases the lock if this thread has it, but a handler has jumped out of what needed it. False: it is needed still. */
+static bool release_if_left(void)
 {
-	if (mr_lock(&mr_this_process.definition_lock))
+	uintptr_t own = (uintptr_t)&mr_self;
+	if (atomic_load_explicit(&mr_this_process.definition_lock, memory_order_relaxed) != own)
 		return true;
+	if (!mr_stack_is_left(mr_self.definition_mark))
+		return false;
+	mr_count_loss(MR_loss_reason_definition, 1);
+	/* Unless a handler has done so meanwhile; then somebody else may have it by now. */
+	atomic_compare_exchange_strong_explicit(&mr_this_process.definition_lock, &own, 0,
+						memory_order_release, memory_order_relaxed);
+	return true;
+}
+
+/* Whatever a handler finds in definition_mark, it leaves there: it may have interrupted this very function. So the mark is the
+ * holder's whenever this thread is the holder. */
+static bool lock(uintptr_t *ret_outer)
+{
+	const uintptr_t outer = mr_self.definition_mark;
+	if (release_if_left()) {
+		mr_stack_mark(&mr_self.definition_mark);
+		mr_signal_fence();
+		if (mr_lock(&mr_this_process.definition_lock)) {
+			mr_writer_repair(&mr_this_process.definitions);
+			*ret_outer = outer;
+			return true;
+		}
+		mr_self.definition_mark = outer;
+	}
 	mr_count_loss(MR_loss_reason_definition, 1);
 	return false;
 }
 
-static void unlock(void)
+static void unlock(uintptr_t outer)
 {
 	mr_unlock(&mr_this_process.definition_lock);
+	mr_signal_fence();
+	mr_self.definition_mark = outer;
 }
 
 /* If there is no memory, returns NULL and counts the definition that needed it as lost. */
@@ -79,8 +107,25 @@ static bool save(const struct mr_writer *writer, uint64_t generation)
 {
 	if (mr_this_process.generation != generation)
 		return false;
-	mr_this_process.definitions = *writer;
+	struct mr_writer moving = *writer;
+	moving.is_moving = true;
+	mr_this_process.definitions = moving;
+	mr_signal_fence();
+	mr_this_process.definitions.is_moving = false;
 	return true;
+}
+
+/* Gets a packet with room for `bytes` more for a copy of the writer, which is out of date from then on. */
+static bool make_room(struct mr_writer *copy, size_t bytes)
+{
+	uint32_t tid = mr_this_process.pid;
+	if (mr_writer_has_room(copy, bytes))
+		return true;
+	mr_this_process.definitions.is_moving = true;
+	mr_signal_fence();
+	return mr_writer_has_packet(copy)
+		       ? mr_writer_next_packet(copy, MR_PACKET_DEFINITIONS, tid, 0)
+		       : mr_writer_claim(copy, MR_PACKET_DEFINITIONS, tid, 0);
 }
 
 /* Writes one definition; the caller holds the lock. Works on a copy of the writer: a signal handler may
@@ -96,12 +141,7 @@ static bool put(uint8_t event, const void *payload, size_t bytes, const char *te
 	size_t text_length = text ? mr_text_length(text, MR_TEXT_MAX - 1) : 0;
 	size_t text_bytes = text ? text_length + 1 : 0;
 	size_t need = MR_EXTENDED_HEADER_BYTES + bytes + text_bytes;
-	uint32_t tid = mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid;
-	bool room = mr_writer_has_packet(writer)
-			    ? writer->cursor + need <= writer->limit ||
-				      mr_writer_next_packet(writer, MR_PACKET_DEFINITIONS, tid, 0)
-			    : mr_writer_claim(writer, MR_PACKET_DEFINITIONS, tid, 0);
-	if (!room) {
+	if (!make_room(writer, need)) {
 		mr_count_loss(MR_loss_reason_definition, 1);
 		save(writer, generation);
 		return false;
@@ -124,27 +164,30 @@ static bool put(uint8_t event, const void *payload, size_t bytes, const char *te
 
 static bool is_attached(void)
 {
-	return mr_arena && (mr_this_process.generation != 0 || mr_process_restart());
+	return mr_arena && !mr_clock_is_forbidden &&
+	       (mr_this_process.generation != 0 || mr_process_restart());
 }
 
 bool mr_define_event(uint8_t event, const void *payload, size_t bytes, const char *text)
 {
-	if (!is_attached() || !lock())
+	uintptr_t outer;
+	if (!is_attached() || !lock(&outer))
 		return false;
 	bool written = put(event, payload, bytes, text);
-	unlock();
+	unlock(outer);
 	return written;
 }
 
 /* Defines something whose struct begins with its id: returns the id. */
 static uint32_t define(uint8_t event, void *payload, size_t bytes)
 {
-	if (!is_attached() || !lock())
+	uintptr_t outer;
+	if (!is_attached() || !lock(&outer))
 		return 0;
 	uint32_t id = mr_definition_take();
 	memcpy(payload, &id, sizeof id);
 	bool written = put(event, payload, bytes, NULL);
-	unlock();
+	unlock(outer);
 	return written ? id : 0;
 }
 
@@ -178,6 +221,12 @@ void mr_define_device_identity(uint32_t device, const char *identity)
 	mr_define_event(MR_EVENT_def_device_identity, &said, sizeof said, identity);
 }
 
+void mr_define_device_memory(uint32_t device, uint64_t bytes)
+{
+	const struct mr_event_def_device_memory said = {.device = device, .bytes = bytes};
+	mr_define_event(MR_EVENT_def_device_memory, &said, sizeof said, NULL);
+}
+
 uint32_t mr_define_queue(uint32_t device, uint32_t name, enum mr_queue_order order, bool is_untimed)
 {
 	struct mr_event_def_queue queue = {
@@ -187,6 +236,8 @@ uint32_t mr_define_queue(uint32_t device, uint32_t name, enum mr_queue_order ord
 
 uint32_t mr_define_clock(uint32_t name, uint64_t ticks_per_second)
 {
+	while (mr_definition_next() < MR_FIRST_CLOCK_ID) /* lower ones are taken */
+		mr_definition_take();
 	struct mr_event_def_clock clock = {.name = name, .ticks_per_second = ticks_per_second};
 	return define(MR_EVENT_def_clock, &clock, sizeof clock);
 }
@@ -223,14 +274,18 @@ static uint64_t hash_of(const char *text, size_t bytes)
 	return mix(hash, other);
 }
 
-/* The slot that holds the text, or the empty slot where it belongs. */
-static _Atomic(struct text *) *find(struct table *in, const char *text, size_t bytes, uint64_t hash)
+/* The text, or NULL, and the slot that holds it, or the empty slot where it belongs. Without the lock, another text may be
+ * in that slot by the time this returns. */
+static struct text *find(struct table *in, const char *text, size_t bytes, uint64_t hash,
+			 _Atomic(struct text *) **ret_slot)
 {
 	for (uint64_t i = hash & in->mask;; i = (i + 1) & in->mask) {
 		struct text *found = atomic_load_explicit(&in->slots[i], memory_order_acquire);
 		if (!found || (found->hash == hash && found->bytes == bytes &&
-			       memcmp(found->value, text, bytes) == 0))
-			return &in->slots[i];
+			       memcmp(found->value, text, bytes) == 0)) {
+			*ret_slot = &in->slots[i];
+			return found;
+		}
 	}
 }
 
@@ -249,8 +304,9 @@ static struct table *grown_table(void)
 		struct text *moved = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
 		if (!moved)
 			continue;
-		atomic_store_explicit(find(larger, moved->value, moved->bytes, moved->hash), moved,
-				      memory_order_relaxed);
+		_Atomic(struct text *) *slot;
+		find(larger, moved->value, moved->bytes, moved->hash, &slot);
+		atomic_store_explicit(slot, moved, memory_order_relaxed);
 		larger->used++;
 	}
 	/* The old table is not freed: another thread may be searching it. All old tables together are no
@@ -297,8 +353,8 @@ static uint32_t insert(const char *value, size_t bytes, uint64_t hash)
 	struct table *into = grown_table();
 	if (!into)
 		return 0;
-	_Atomic(struct text *) *slot = find(into, value, bytes, hash);
-	struct text *text = atomic_load_explicit(slot, memory_order_relaxed);
+	_Atomic(struct text *) *slot;
+	struct text *text = find(into, value, bytes, hash, &slot);
 	if (text)
 		return text->id; /* another thread was faster */
 	text = new_text(value, bytes, hash);
@@ -318,8 +374,8 @@ static uint32_t insert(const char *value, size_t bytes, uint64_t hash)
 static uint32_t look_up(const char *text, size_t bytes, uint64_t hash)
 {
 	struct table *in = atomic_load_explicit(&table, memory_order_acquire);
-	struct text *known =
-		in ? atomic_load_explicit(find(in, text, bytes, hash), memory_order_acquire) : NULL;
+	_Atomic(struct text *) *slot;
+	struct text *known = in ? find(in, text, bytes, hash, &slot) : NULL;
 	return known ? known->id : 0;
 }
 
@@ -335,10 +391,11 @@ uint32_t mr_define_text(const char *text, size_t bytes)
 	bytes = mr_min(bytes, (size_t)MR_TEXT_MAX - 1);
 	uint64_t hash = hash_of(text, bytes);
 	uint32_t known = look_up(text, bytes, hash);
-	if (known || !lock())
+	uintptr_t outer;
+	if (known || !lock(&outer))
 		return known;
 	uint32_t id = insert(text, bytes, hash);
-	unlock();
+	unlock(outer);
 	return id;
 }
 

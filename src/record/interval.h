@@ -53,15 +53,15 @@ static inline void mr_interval_begin(struct mr_interval *ret_interval, uint8_t e
 {
 	struct mr_thread *thread = &mr_self;
 	if (mr_unlikely(thread->fast_generation != mr_this_process.generation ||
-			thread->depth != 0 || !mr_writer_has_packet(&thread->writers[0]))) {
+			thread->marks[0] != 0 || !mr_writer_has_packet(&thread->writers[0]))) {
 		mr_interval_begin_slow(ret_interval, event, what, step);
 		return;
 	}
-	thread->depth = 1;
+	mr_stack_mark(&thread->marks[0]);
 	mr_signal_fence();
 	mr_writer_open(&thread->writers[0], mr_ticks_of_counter(), ret_interval, event, what, step);
 	mr_signal_fence();
-	thread->depth = 0;
+	thread->marks[0] = 0;
 }
 
 /* Ends an execution of a node: writes node_interval, or node_interval_at if that cannot hold it. */
@@ -76,7 +76,7 @@ static inline void mr_node_interval_end(const struct mr_interval *interval)
 				     &now);
 	if (mr_unlikely(!at || now - interval->start_ticks > MR_U48_MAX)) {
 		if (at)
-			mr_self.depth = 0;
+			mr_self.marks[0] = 0;
 		mr_node_interval_end_slow(interval);
 		return;
 	}
@@ -96,6 +96,38 @@ static inline void mr_call_set_duration(void *payload, uint64_t duration_ticks)
 	       sizeof duration);
 }
 
+/* The fast path of ending a call, up to where its fields go; NULL if the slow path is needed. */
+static inline uint8_t *mr_call_reserve_fast(const struct mr_interval *interval, uint8_t event,
+					    size_t bytes, uint64_t *ret_now)
+{
+	if (mr_unlikely(interval->tid != mr_self.tid ||
+			interval->depth + 1 != mr_self.writers[0].open_count))
+		return NULL;
+	return mr_reserve_fast(event, bytes, ret_now);
+}
+
+/* mr_call_end(&interval, runtime_call, .function = 7): as mr_call_interval_end(), for those who know the event: its fields
+ * go straight into the packet. */
+#define mr_call_end(interval, event, ...)                                                          \
+	({                                                                                         \
+		const struct mr_event_##event payload_ = {__VA_ARGS__};                            \
+		uint64_t now_;                                                                     \
+		uint8_t *at_ = mr_call_reserve_fast((interval), MR_EVENT_##event, sizeof payload_, \
+						    &now_);                                        \
+		if (mr_likely(at_ != NULL)) {                                                      \
+			struct mr_event_##event done_ = payload_;                                  \
+			done_.duration_ticks =                                                     \
+				mr_u48_from(mr_min(now_ - (interval)->start_ticks, MR_U48_MAX));   \
+			memcpy(at_, &done_, sizeof done_);                                         \
+			mr_commit_fast(at_ + sizeof done_, (interval)->depth);                     \
+		} else {                                                                           \
+			struct mr_event_##event copy_ = payload_;                                  \
+			now_ = mr_call_interval_end_slow((interval), MR_EVENT_##event, &copy_,     \
+							 sizeof copy_);                            \
+		}                                                                                  \
+		now_;                                                                              \
+	})
+
 /* Ends a call of a runtime that was begun as MR_EVENT_runtime_call. `event` is that event or a more detailed
  * one; `payload` holds its fields except the duration, which is limited to 32 hours. Returns when the call
  * ended, or 0 if the event was lost. */
@@ -103,14 +135,12 @@ static inline uint64_t mr_call_interval_end(const struct mr_interval *interval, 
 					    void *payload, size_t bytes)
 {
 	uint64_t now;
-	uint8_t *at = NULL;
-	if (mr_likely(interval->tid == mr_self.tid &&
-		      interval->depth + 1 == mr_self.writers[0].open_count))
-		at = mr_reserve_fast(event, bytes, &now);
+	uint8_t *at = mr_call_reserve_fast(interval, event, bytes, &now);
 	if (mr_unlikely(!at))
 		return mr_call_interval_end_slow(interval, event, payload, bytes);
-	mr_call_set_duration(payload, now - interval->start_ticks);
+	/* Not in the payload: a copy of what was stored just now waits for the store. */
 	memcpy(at, payload, bytes);
+	mr_call_set_duration(at, now - interval->start_ticks);
 	mr_commit_fast(at + bytes, interval->depth);
 	return now;
 }

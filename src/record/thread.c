@@ -5,11 +5,14 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
+#include "record/identity.h"
 #include "record/interval.h"
 #include "record/own_call.h"
 #include "record/recorder.h"
+#include "record/thread_room.h"
 
-_Thread_local struct mr_thread mr_self __attribute__((tls_model("initial-exec")));
+_Thread_local struct mr_thread mr_self
+	__attribute__((tls_model("initial-exec"))) = {.fast_generation = UINT64_MAX};
 
 enum {
 	/* Destructors of other keys may still record, so ours asks to be called again this often. */
@@ -47,6 +50,12 @@ void mr_thread_forget(void)
 		mr_writer_reset(&mr_self.writers[i]);
 }
 
+void mr_thread_choose_path(void)
+{
+	bool is_fast = mr_ticks_are_counter && !mr_self.was_left;
+	mr_self.fast_generation = is_fast ? mr_self.generation : UINT64_MAX;
+}
+
 /* Adopts the process's generation, at a thread's first event and in a forked child (where the key's value is set
  * already, copied from the thread that forked). A signal handler that interrupts this loses its event. */
 static bool thread_restart(struct mr_thread *thread)
@@ -58,18 +67,20 @@ static bool thread_restart(struct mr_thread *thread)
 	bool is_new = thread->generation == 0;
 	bool is_attached = mr_this_process.generation != 0 || mr_process_restart();
 	if (is_attached) {
-		/* Field by field: a handler must see the right depth and is_restarting at any time. */
+		/* Field by field: a handler must see the right marks and is_restarting at any time. */
 		thread->destructor_rounds = 0;
 		thread->started = thread->ended = false;
 		mr_thread_forget();
-		thread->tid = (uint32_t)mr_own_call(SYS_gettid);
+		thread->tid = mr_own_tid();
+		thread->libc_tid = mr_libc_tid();
 		mr_own_call(SYS_prctl, PR_GET_NAME, thread->name);
 		if (is_new && thread_key_is_made)
 			pthread_setspecific(thread_key, thread);
 		thread->generation = mr_this_process.generation;
-		thread->fast_generation = mr_ticks_are_counter ? thread->generation : UINT64_MAX;
+		mr_thread_choose_path();
 	} else if (mr_this_process.is_refused) {
-		atomic_fetch_add_explicit(&mr_arena->events_refused, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&mr_arena->tables->events_refused, 1,
+					  memory_order_relaxed);
 	}
 	mr_signal_fence();
 	thread->is_restarting = false;
@@ -88,7 +99,7 @@ static void put_text_event(struct mr_writer *writer, uint8_t event, const char *
 
 static void put_loss(struct mr_writer *writer, uint64_t count)
 {
-	const struct mr_event_loss loss = {.count = count, .reason = MR_loss_reason_no_free_packet};
+	const struct mr_event_loss loss = {.count = count, .reason = writer->lack};
 	uint64_t ticks;
 	uint8_t *at = mr_writer_put_header(writer, MR_EVENT_loss, &ticks);
 	memcpy(at, &loss, sizeof loss);
@@ -99,7 +110,7 @@ static void put_loss(struct mr_writer *writer, uint64_t count)
 static bool make_room(struct mr_thread *thread, uint32_t depth, size_t bytes)
 {
 	struct mr_writer *writer = &thread->writers[depth];
-	if (mr_writer_has_packet(writer) && writer->cursor + bytes <= writer->limit)
+	if (mr_writer_has_room(writer, bytes))
 		return true;
 	if (mr_writer_has_packet(writer))
 		return mr_writer_next_packet(writer, MR_PACKET_EVENTS, thread->tid, (uint8_t)depth);
@@ -115,19 +126,66 @@ static bool make_room(struct mr_thread *thread, uint32_t depth, size_t bytes)
 	return true;
 }
 
+/* Takes back what the program has jumped out of. A handler that does the same meanwhile comes to the same result. */
+static void take_back_left(struct mr_thread *thread)
+{
+	for (uint32_t depth = mr_thread_depth(thread);
+	     depth > 0 && mr_stack_is_left(thread->marks[depth - 1]); depth--) {
+		mr_writer_repair(&thread->writers[depth - 1]);
+		thread->was_left = true;
+		thread->fast_generation = UINT64_MAX;
+		mr_signal_fence();
+		if (mr_take(thread->marks[depth - 1]) != 0)
+			mr_count_loss(MR_loss_reason_signal_nesting, 1);
+	}
+	if (thread->marks[0] == 0)
+		thread->is_restarting = false;
+}
+
+/* The number of the writer to use; MR_WRITERS: all are in use. */
+static uint32_t free_writer(struct mr_thread *thread)
+{
+	if (thread->marks[0] != 0 || thread->is_restarting)
+		take_back_left(thread);
+	return mr_thread_depth(thread);
+}
+
+static inline void enter(struct mr_thread *thread, uint32_t depth)
+{
+	mr_stack_mark(&thread->marks[depth]);
+	mr_signal_fence();
+}
+
+static void leave(struct mr_thread *thread, uint32_t depth)
+{
+	mr_signal_fence();
+	thread->marks[depth] = 0;
+}
+
+/* Counts one more event that finds no packet; why. */
+static enum mr_loss_reason lack_of(struct mr_writer *writer)
+{
+	writer->discarded++;
+	return (enum mr_loss_reason)writer->lack;
+}
+
 uint8_t *mr_reserve_slow(uint8_t event, size_t bytes, uint64_t *ret_ticks)
 {
 	struct mr_thread *thread = &mr_self;
-	uint32_t depth = thread->depth;
+	uint32_t depth = free_writer(thread);
 	if (depth >= MR_WRITERS) {
 		mr_count_loss(MR_loss_reason_signal_nesting, 1);
 		return NULL;
 	}
-	thread->depth = depth + 1;
-	mr_signal_fence();
-	enum mr_loss_reason reason = MR_loss_reason_no_free_packet;
+	if (mr_clock_is_forbidden) { /* it can do little but end */
+		mr_count_loss(MR_loss_reason_thread_ending, 1);
+		return NULL;
+	}
+	enter(thread, depth);
+	struct mr_writer *writer = &thread->writers[depth];
+	enum mr_loss_reason reason;
 	if (!thread_is_current(thread) && !thread_restart(thread)) {
-		thread->depth = depth;
+		leave(thread, depth);
 		if (thread->is_restarting)
 			mr_count_loss(MR_loss_reason_signal_nesting, 1);
 		return NULL;
@@ -137,11 +195,10 @@ uint8_t *mr_reserve_slow(uint8_t event, size_t bytes, uint64_t *ret_ticks)
 	else if (bytes > MR_EVENT_MAX_BYTES)
 		reason = MR_loss_reason_too_large;
 	else if (make_room(thread, depth, MR_EXTENDED_HEADER_BYTES + bytes))
-		return mr_writer_put_header(&thread->writers[depth], event, ret_ticks);
-	if (reason == MR_loss_reason_no_free_packet)
-		thread->writers[depth].discarded++;
-	mr_signal_fence();
-	thread->depth = depth;
+		return mr_writer_put_header(writer, event, ret_ticks);
+	else
+		reason = lack_of(writer);
+	leave(thread, depth);
 	mr_count_loss(reason, 1);
 	return NULL;
 }
@@ -168,17 +225,15 @@ void mr_interval_begin_slow(struct mr_interval *ret_interval, uint8_t event, uin
 			    uint64_t step)
 {
 	struct mr_thread *thread = &mr_self;
-	uint32_t depth = thread->depth;
-	if (depth < MR_WRITERS) {
-		thread->depth = depth + 1;
-		mr_signal_fence();
+	uint32_t depth = free_writer(thread);
+	if (depth < MR_WRITERS && !mr_clock_is_forbidden) {
+		enter(thread, depth);
 		bool is_ready = (thread_is_current(thread) || thread_restart(thread)) &&
 				!thread->ended && make_room(thread, depth, 0);
 		if (is_ready)
 			mr_writer_open(&thread->writers[depth], mr_ticks_now(), ret_interval, event,
 				       what, step);
-		mr_signal_fence();
-		thread->depth = depth;
+		leave(thread, depth);
 		if (is_ready)
 			return;
 	}
@@ -203,7 +258,7 @@ static uint8_t *reserve_end(const struct mr_interval *interval, uint8_t event, s
 {
 	uint8_t *at = mr_reserve_slow(event, bytes, ret_now);
 	struct mr_writer *writer = &mr_self.writers[0];
-	if (!at && mr_self.depth == 0)
+	if (!at && mr_self.marks[0] == 0)
 		writer->open_count = open_after(interval, writer);
 	return at;
 }
@@ -238,7 +293,7 @@ void mr_node_interval_end_slow(const struct mr_interval *interval)
 	if (!at)
 		return;
 	if (now - interval->start_ticks > MR_U48_MAX) {
-		mr_self.depth--; /* not committed: the header just written is overwritten */
+		mr_release_writer(); /* not committed: the header just written is overwritten */
 		long_node_interval_end(interval);
 		return;
 	}
@@ -281,6 +336,7 @@ void mr_thread_end(void)
 		mr_emit_text(thread_name, name);
 	mr_emit(thread_end);
 	thread->ended = true;
-	for (uint32_t i = thread->depth; i < MR_WRITERS; i++)
+	for (uint32_t i = mr_thread_depth(thread); i < MR_WRITERS; i++)
 		mr_writer_hand_over(&thread->writers[i], true);
+	mr_thread_rooms_free();
 }

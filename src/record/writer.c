@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writers and their packets: claiming, filling, handing over. The caller has reserved the writer: it has
- * raised thread->depth, or holds the definition lock.
+ * marked it in thread->marks, or holds the definition lock.
  */
 #include "record/recorder.h"
+#include "record/window.h"
 
 /* A writer without a packet points to these. If a signal handler forks in the middle of an event, the child's
  * commit then writes to nowhere instead of crashing the program. Such an event moves the cursor, but not the
@@ -22,6 +23,16 @@ void mr_writer_reset(struct mr_writer *writer)
 {
 	*writer = (struct mr_writer){0};
 	detach_packet(writer);
+}
+
+void mr_writer_repair(struct mr_writer *writer)
+{
+	uint32_t packets = writer->packets;
+	if (!writer->is_moving)
+		return;
+	/* What was claimed stays so until the process ends, as if it had been killed at this moment. */
+	mr_writer_reset(writer);
+	writer->packets = packets + 1;
 }
 
 static void attach_packet(struct mr_writer *writer, uint32_t index)
@@ -43,7 +54,7 @@ static void start_packet(struct mr_writer *writer, enum mr_packet_kind kind, uin
 		.header = {.magic = MR_CTF_MAGIC, .stream_class = MR_STREAM_USER},
 		.context = {.begin_ticks = mr_max(now, not_before),
 			    .process = (uint32_t)mr_this_process.generation,
-			    .pid = mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid,
+			    .pid = mr_this_process.pid,
 			    .tid = tid,
 			    .kind = kind,
 			    .depth = depth},
@@ -59,15 +70,49 @@ static void start_packet(struct mr_writer *writer, enum mr_packet_kind kind, uin
 			      memory_order_release);
 }
 
+/* Claims one in a window that is mapped, or maps another. */
+static int32_t claim_below(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid,
+			   uint32_t limit)
+{
+	const uint64_t word =
+		mr_slot_word(MR_SLOT_FILLING, kind, (uint32_t)mr_this_process.slot, tid);
+	for (;;) {
+		int32_t index = mr_arena_claim(mr_arena, kind, word, limit);
+		if (index != MR_ARENA_NO_SLOT)
+			return index;
+		enum mr_window_result result = mr_windows_map_more(mr_arena, kind, limit);
+		writer->lack = result == MR_WINDOW_LIMITED ? MR_loss_reason_memory_limit
+							   : MR_loss_reason_no_free_packet;
+		if (result != MR_WINDOW_MAPPED)
+			return MR_ARENA_NO_SLOT;
+	}
+}
+
+/* Prefers those that have their memory. */
+static int32_t claim(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid)
+{
+	const uint32_t ready = mr_arena_slot_count(mr_arena),
+		       all = mr_arena_slots_allowed(mr_arena);
+	int32_t index = claim_below(writer, kind, tid, ready);
+	if (index == MR_ARENA_NO_SLOT && ready < all)
+		index = claim_below(writer, kind, tid, all);
+	if (index == MR_ARENA_NO_SLOT && all < mr_arena->slot_limit)
+		writer->lack = MR_loss_reason_memory_limit;
+	if (index == MR_ARENA_NO_SLOT || (uint32_t)index < ready ||
+	    mr_windows_allocate(mr_arena, (uint32_t)index))
+		return index;
+	atomic_store_explicit(mr_arena_state(mr_arena, (uint32_t)index), 0, memory_order_release);
+	return MR_ARENA_NO_SLOT;
+}
+
 /* An index, or MR_ARENA_NO_SLOT. Does not search again until record has freed a slot. */
 static int32_t find_slot(struct mr_writer *writer, enum mr_packet_kind kind, uint32_t tid)
 {
-	uint32_t freed = atomic_load_explicit(&mr_arena->freed, memory_order_acquire);
-	uint32_t process_slot = (uint32_t)mr_this_process.slot;
+	uint32_t freed = atomic_load_explicit(&mr_arena->control->freed, memory_order_acquire);
 	/* Generation 0: a handler has forked, and this is the child that returned from it. */
 	if (mr_this_process.generation == 0 || (writer->found_none && freed == writer->freed_seen))
 		return MR_ARENA_NO_SLOT;
-	int32_t index = mr_arena_claim(mr_arena, kind, process_slot, tid);
+	int32_t index = claim(writer, kind, tid);
 	writer->found_none = index == MR_ARENA_NO_SLOT;
 	writer->freed_seen = freed;
 	return index;
@@ -81,8 +126,12 @@ bool mr_writer_claim(struct mr_writer *writer, enum mr_packet_kind kind, uint32_
 		detach_packet(writer);
 		return false;
 	}
+	writer->is_moving = true;
+	mr_signal_fence();
 	attach_packet(writer, (uint32_t)index);
 	start_packet(writer, kind, tid, depth, 0);
+	mr_signal_fence();
+	writer->is_moving = false;
 	return true;
 }
 
@@ -117,8 +166,12 @@ bool mr_writer_next_packet(struct mr_writer *writer, enum mr_packet_kind kind, u
 	attach_packet(&successor, (uint32_t)index);
 	memcpy(successor.slot->open, full->open, sizeof full->open);
 	start_packet(&successor, kind, tid, depth, last_ticks);
+	successor.is_moving = writer->is_moving = true;
+	mr_signal_fence();
 	mr_writer_hand_over(writer, false);
 	*writer = successor;
+	mr_signal_fence();
+	writer->is_moving = false;
 	return true;
 }
 
