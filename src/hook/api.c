@@ -6,6 +6,7 @@
 
 #define MILLRACE_TYPES_ONLY
 #include "hook/hook.h"
+#include "hook/python/python.h"
 #include "hook/shared/correlation.h"
 #include "millrace.h"
 #include "record/interval.h"
@@ -75,6 +76,7 @@ static uint64_t api_now(void)
 
 static void api_node_begin(struct millrace_span *span, uint32_t node, uint64_t step)
 {
+	mr_python_note();
 	mr_interval_begin((struct mr_interval *)span, MR_EVENT_node_interval, node, step);
 }
 
@@ -85,20 +87,38 @@ static void api_node_end(const struct millrace_span *span)
 
 static void api_node_complete(uint32_t node, uint64_t step, uint64_t start, uint64_t end)
 {
+	mr_python_note();
 	mr_node_interval_at(node, step, mr_arena->user_clock, start, end);
+}
+
+static inline void put_instant(uint32_t node, uint64_t step)
+{
+	mr_emit(node_instant, .node = node, .step = (uint32_t)step);
+}
+
+/* A function of its own, and called last: so the other needs no stack frame. */
+static __attribute__((noinline)) void put_instant_and_site(uint32_t node, uint64_t step)
+{
+	mr_python_note_site();
+	put_instant(node, step);
 }
 
 static void api_node_instant(uint32_t node, uint64_t step)
 {
-	mr_emit(node_instant, .node = node, .step = (uint32_t)step);
+	if (mr_python_is_there())
+		put_instant_and_site(node, step);
+	else
+		put_instant(node, step);
 }
 
 static void api_step_begin(struct millrace_span *span, uint64_t step)
 {
 	static _Atomic uint64_t begun;
 	mr_steps_note(atomic_fetch_add_explicit(&begun, 1, memory_order_relaxed));
-	if (mr_level_is_on(MR_LEVEL_dataflow))
-		mr_interval_begin((struct mr_interval *)span, MR_EVENT_step_interval, 0, step);
+	if (!mr_level_is_on(MR_LEVEL_dataflow))
+		return;
+	mr_python_note();
+	mr_interval_begin((struct mr_interval *)span, MR_EVENT_step_interval, 0, step);
 }
 
 static void api_step_end(const struct millrace_span *span)
@@ -109,6 +129,7 @@ static void api_step_end(const struct millrace_span *span)
 static void api_memory_allocate(uint32_t device, uint32_t allocator, uint32_t node,
 				const void *address, uint64_t bytes)
 {
+	mr_python_note();
 	mr_emit(memory_allocate, .device = device, .allocator = allocator, .node = node,
 		.address = (uintptr_t)address, .bytes = bytes);
 }
@@ -145,6 +166,7 @@ static void api_device_operation(const struct millrace_operation *operation)
 
 static void call_begin(struct millrace_call *call, uint32_t function, uint32_t queue)
 {
+	mr_python_note();
 	call->correlation = mr_correlation_new();
 	call->queue = queue;
 	mr_interval_begin((struct mr_interval *)&call->span, MR_EVENT_runtime_call, function,

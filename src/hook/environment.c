@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
 #include <string.h>
 
 #include "base/macros.h"
@@ -63,6 +64,60 @@ size_t mr_environment_bytes(char *const *old, const struct mr_environment_wish *
 				 (value ? strlen(value) : 0) + 1;
 	}
 	return bytes;
+}
+
+/* Whether the only entry of the list has our library where it should be, or has it nowhere. */
+static bool list_is_as_wished(const char *value, const struct mr_hook_variable *list,
+			      const struct mr_environment_wish *wish)
+{
+	size_t library_length = strlen(wish->library);
+	size_t first = SIZE_MAX, last = SIZE_MAX, count = 0;
+	for (const char *item = value ? value : ""; *item;) {
+		size_t length = strcspn(item, list->separators);
+		if (length == library_length && memcmp(item, wish->library, length) == 0) {
+			last = count;
+			first = mr_min(first, count);
+		}
+		count++;
+		item += length;
+		item += *item != 0;
+	}
+	if (!wish->is_traced)
+		return first == SIZE_MAX;
+	return first == last && first == (list->is_ours_last ? count - 1 : 0);
+}
+
+static bool path_is_as_wished(const char *value, const struct mr_environment_wish *wish)
+{
+	bool is_ours = value && strcmp(value, wish->library) == 0;
+	return wish->is_traced ? value && *value : !is_ours;
+}
+
+static size_t count_of(char *const *environment, const char *name)
+{
+	size_t count = 0;
+	for (; environment && *environment; environment++)
+		count += value_if(*environment, name) != NULL;
+	return count;
+}
+
+bool mr_environment_is_as_wished(char *const *old, const struct mr_environment_wish *wish)
+{
+	const char *arena = mr_environment_get(old, arena_name);
+	if (count_of(old, arena_name) != wish->is_traced ||
+	    (wish->is_traced && strcmp(arena, wish->arena) != 0))
+		return false;
+	for (size_t i = 0; i < (size_t)VARIABLE_PLACES; i++) {
+		const struct mr_hook_variable *variable = variable_at(i);
+		const char *value = variable ? mr_environment_get(old, variable->name) : NULL;
+		if (!variable)
+			continue;
+		if (count_of(old, variable->name) > 1 ||
+		    !(variable->separators ? list_is_as_wished(value, variable, wish)
+					   : path_is_as_wished(value, wish)))
+			return false;
+	}
+	return true;
 }
 
 static char *append(char *at, const char *text, size_t length)

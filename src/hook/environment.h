@@ -25,6 +25,9 @@ struct mr_environment_wish {
 /* The value of a variable, or NULL. Of several the last, as for the dynamic linker. */
 const char *mr_environment_get(char *const *environment, const char *name);
 
+/* True if nothing needs to be added or removed. */
+bool mr_environment_is_as_wished(char *const *old, const struct mr_environment_wish *wish);
+
 /* How much memory mr_environment_build() needs at most. */
 size_t mr_environment_bytes(char *const *old, const struct mr_environment_wish *wish);
 

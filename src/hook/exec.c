@@ -8,12 +8,16 @@
  *     execveat, fexecve ────────────┼─► inspect target, ─► environment ─┤    preloaded library's)
  *     posix_spawn, posix_spawnp ────┘   note it                         └─► result unchanged
  *
+ * What cannot be read is passed on as it is: the kernel or the C library has an answer to it. In a process that is
+ * confined (hook/confinement.c) nothing is inspected, and the library stays out of what it executes.
+ *
  * Each has to be wrapped, because inside libc they call one another directly. system() and popen() need no
  * wrapper: they start /bin/sh, which loads the library through the inherited environment.
  *
  * All of this may run in a signal handler, on a small stack, in the child of a vfork (whose memory is its
  * parent's) or of a fork in a program with threads: it uses no function of the C library that allocates or
- * locks, uses little stack, and leaves errno as the real function set it.
+ * locks, uses little stack, and leaves errno as the real function set it. Memory belongs to one call and is reached
+ * from its stack alone, since the same call may run in several processes that share everything else.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,26 +29,22 @@
 #include "hook/environment.h"
 #include "hook/hook.h"
 #include "hook/target.h"
+#include "record/identity.h"
 #include "record/own_call.h"
+#include "record/peek.h"
 #include "record/recorder.h"
 
-/* Memory for one call, straight from the system; the environment follows. Given back when the call returns.
- * The child of a vfork that executes its program cannot do so, and the memory is its parent's: so the
- * thread remembers it, for its next call. A user that is gone is told by its pid from one that a signal
- * handler interrupted. */
-struct scratch {
-	size_t bytes;
-	pid_t user;
+/* What an inspection needs, straight from the system. Given back before the program is executed: the child of a vfork
+ * could not do it afterwards, and the memory is its parent's, too. */
+struct room {
 	char path[PATH_MAX];
 	struct mr_target_scratch target;
-	void *environment[];
 };
 
 enum {
-	BLIND_ENVIRONMENT_BYTES = 8 << 10
+	STACK_BYTES = 4 << 10,           /* for an environment: what any stack has */
+	CONFINED_STACK_BYTES = 64 << 10, /* where there is no other memory */
 };
-
-static _Thread_local struct scratch *last_scratch __attribute__((tls_model("initial-exec")));
 
 /* The ways there are to execute a program; the others are reduced to these. */
 #define WAYS(way) \
@@ -59,6 +59,13 @@ enum way {
 static const char *const way_names[WAY_COUNT] = {WAYS(WAY_NAME)};
 
 static _Atomic(void *) next_functions[WAY_COUNT];
+
+/* The file that a request will find, or will fail to, and why it cannot have the library. */
+struct target {
+	int folder;
+	const char *program;
+	enum mr_untraced_reason reason;
+};
 
 /* One call of any of them. */
 struct request {
@@ -123,44 +130,10 @@ static bool is_spawn(const struct request *request)
 	return request->way == WAY_posix_spawn || request->way == WAY_posix_spawnp;
 }
 
-static struct scratch *new_scratch(size_t bytes)
-{
-	struct scratch *scratch = mr_own_map(bytes);
-	if (scratch)
-		scratch->bytes = bytes;
-	return scratch;
-}
-
-/* NULL if there is no memory. */
-static struct scratch *take_scratch(size_t environment_bytes)
-{
-	size_t bytes = sizeof(struct scratch) + environment_bytes;
-	pid_t self = mr_own_pid();
-	struct scratch *last = last_scratch;
-	if (last && last->user != self) {
-		last_scratch = NULL;
-		mr_own_unmap(last, last->bytes);
-	}
-	struct scratch *taken = new_scratch(bytes);
-	if (!taken)
-		return NULL;
-	taken->user = self;
-	if (!last_scratch) /* else a signal handler interrupted its user */
-		last_scratch = taken;
-	return taken;
-}
-
-static void give_back(struct scratch *scratch)
-{
-	if (scratch == last_scratch)
-		last_scratch = NULL;
-	mr_own_unmap(scratch, scratch->bytes);
-}
-
 /* Before a process replaces its program. */
 static void note_exec(const char *program)
 {
-	if (!mr_level_is_on(MR_LEVEL_core) || !mr_exit_is_own_process())
+	if (!mr_level_is_on(MR_LEVEL_core) || !mr_is_own_process())
 		return;
 	mr_hooks_leave(false);
 	mr_seen_note();
@@ -185,73 +158,44 @@ static bool is_found_elsewhere(const struct request *request, const char *progra
 	return is_spawn(request) && request->actions && program[0] != '/';
 }
 
-static int spawn(const struct request *request, const char *program, char *const *environment,
-		 enum mr_untraced_reason reason)
+/* ---- the environment ---------------------------------------------------------------------------- */
+
+/* Not inlined: no other call is to need so much stack. */
+static __attribute__((noinline)) int run_from_stack(const struct request *request, char *const *old,
+						    const struct mr_environment_wish *wish,
+						    size_t bytes)
 {
-	pid_t pid = 0;
-	struct request with_pid = *request;
-	with_pid.ret_pid = &pid;
-	int result = run(&with_pid, environment);
-	int saved_errno = errno;
-	if (result == 0 && request->ret_pid)
-		*request->ret_pid = pid;
-	if (result == 0 && reason != MR_UNTRACED_NONE)
-		mr_process_note_untraced((uint32_t)pid, program, reason);
-	errno = saved_errno;
+	void *memory[bytes / sizeof(void *) + 1];
+	return run(request, mr_environment_build(memory, old, wish));
+}
+
+/* The child of a vfork that executes a program leaves this memory to its parent. That is the price of a large
+ * environment that has to be changed. */
+static int run_from_map(const struct request *request, char *const *old,
+			const struct mr_environment_wish *wish, size_t bytes)
+{
+	void *memory = mr_own_map(bytes);
+	if (!memory)
+		return bytes <= CONFINED_STACK_BYTES ? run_from_stack(request, old, wish, bytes)
+						     : run(request, old);
+	int result = run(request, mr_environment_build(memory, old, wish));
+	mr_own_unmap(memory, bytes);
 	return result;
 }
 
-/* Executes `program`, whose environment keeps the library out if there is a reason. */
-static int execute_with(const struct request *request, int folder, const char *program,
-			char *const *environment, enum mr_untraced_reason reason, int saved_errno)
+/* With an environment that has the library in it, or not. */
+static int run_with(const struct request *request, char *const *old, bool is_traced)
 {
-	if (is_spawn(request)) {
-		errno = saved_errno;
-		return spawn(request, program, environment, reason);
-	}
-	/* A shell tries one folder of PATH after the other: only what can be executed is worth a note. */
-	if (mr_own_access(folder, program, X_OK) == 0) {
-		note_exec(program);
-		if (reason != MR_UNTRACED_NONE)
-			mr_process_note_untraced((uint32_t)mr_own_pid(), program, reason);
-	}
-	errno = saved_errno;
-	return run(request, environment);
-}
-
-/* Executes a program that nobody has looked at, for want of memory: the library stays out. Unless the environment is
- * too long for the stack: then it stays as it is. Not inlined: no other call is to need so much stack. */
-static __attribute__((noinline)) int execute_blindly(const struct request *request,
-						     char *const *old, int saved_errno)
-{
-	void *memory[BLIND_ENVIRONMENT_BYTES / sizeof(void *)];
-	const struct mr_environment_wish wish = {.library = mr_library_path,
-						 .arena = mr_arena_path};
-	if (mr_environment_bytes(old, &wish) > sizeof memory)
+	const struct mr_environment_wish wish = {
+		.library = mr_library_path, .arena = mr_arena_path, .is_traced = is_traced};
+	if (mr_environment_is_as_wished(old, &wish))
 		return run(request, old);
-	return execute_with(request, request->way == WAY_execveat ? request->descriptor : AT_FDCWD,
-			    request->file ? request->file : "",
-			    mr_environment_build(memory, old, &wish), MR_UNTRACED_NO_MEMORY,
-			    saved_errno);
+	size_t bytes = mr_environment_bytes(old, &wish);
+	return bytes <= STACK_BYTES ? run_from_stack(request, old, &wish, bytes)
+				    : run_from_map(request, old, &wish, bytes);
 }
 
-/* Executes `program`, which is what the request will find, or will fail to. */
-static int execute(const struct request *request, int folder, const char *program, char *const *old,
-		   struct scratch *scratch, int saved_errno)
-{
-	enum mr_untraced_reason reason =
-		is_found_elsewhere(request, program)
-			? MR_UNTRACED_UNREADABLE
-			: mr_target_inspect(folder, program, &scratch->target);
-	if (reason == MR_UNTRACED_NONE)
-		reason = look_around();
-	const struct mr_environment_wish wish = {.library = mr_library_path,
-						 .arena = mr_arena_path,
-						 .is_traced = reason == MR_UNTRACED_NONE};
-	return execute_with(request, folder, program,
-			    mr_environment_build(scratch->environment, old, &wish), reason,
-			    saved_errno);
-}
+/* ---- the target --------------------------------------------------------------------------------- */
 
 /* "/proc/self/fd/N" */
 static const char *descriptor_path(int descriptor, char *ret_path)
@@ -267,41 +211,121 @@ static const char *descriptor_path(int descriptor, char *ret_path)
 	return strcat(ret_path, at);
 }
 
-/* Finds out which file it is about, and executes it. */
-static int execute_found(const struct request *request, char *const *old, struct scratch *scratch,
-			 int saved_errno)
+static int folder_of(const struct request *request)
 {
-	int folder = request->way == WAY_execveat ? request->descriptor : AT_FDCWD;
-	const char *program = request->file;
+	return request->way == WAY_execveat ? request->descriptor : AT_FDCWD;
+}
+
+/* Finds out which file it is about, and what that is. */
+static struct target find_target(const struct request *request, struct room *room)
+{
+	struct target target = {.folder = folder_of(request), .program = request->file};
 	bool is_searched = request->way == WAY_execvpe || request->way == WAY_posix_spawnp;
-	if (request->way == WAY_fexecve || (request->way == WAY_execveat && !program[0])) {
-		program = descriptor_path(request->descriptor, scratch->path);
-		folder = AT_FDCWD;
-	} else if (is_searched && mr_target_search(program, scratch->path, sizeof scratch->path)) {
-		program = scratch->path;
+	if (request->way == WAY_fexecve || (request->way == WAY_execveat && !request->file[0])) {
+		target.program = descriptor_path(request->descriptor, room->path);
+		target.folder = AT_FDCWD;
+	} else if (is_searched && mr_target_search(request->file, room->path, sizeof room->path)) {
+		target.program = room->path;
 	}
-	return execute(request, folder, program, old, scratch, saved_errno);
+	target.reason = is_found_elsewhere(request, target.program)
+				? MR_UNTRACED_UNREADABLE
+				: mr_target_inspect(target.folder, target.program, &room->target);
+	if (target.reason == MR_UNTRACED_NONE)
+		target.reason = look_around();
+	return target;
+}
+
+/* One that nobody has looked at. */
+static struct target unknown_target(const struct request *request, enum mr_untraced_reason reason)
+{
+	return (struct target){.folder = folder_of(request),
+			       .program = request->file ? request->file : "",
+			       .reason = reason};
+}
+
+/* ---- executing it ------------------------------------------------------------------------------- */
+
+static int spawn(const struct request *request, const struct target *target, char *const *old)
+{
+	pid_t pid = 0;
+	struct request with_pid = *request;
+	with_pid.ret_pid = &pid;
+	int result = run_with(&with_pid, old, target->reason == MR_UNTRACED_NONE);
+	int saved_errno = errno;
+	if (result == 0 && request->ret_pid)
+		*request->ret_pid = pid;
+	if (result == 0 && target->reason != MR_UNTRACED_NONE)
+		mr_process_note_untraced((uint32_t)pid, target->program, target->reason);
+	errno = saved_errno;
+	return result;
+}
+
+/* A shell tries one folder of PATH after the other: only what can be executed is worth a note. Where that may not be
+ * asked, everything is. */
+static void note(const struct target *target)
+{
+	if (mr_own_call_is_allowed(SYS_faccessat2) &&
+	    mr_own_access(target->folder, target->program, X_OK) != 0)
+		return;
+	note_exec(target->program);
+	if (target->reason != MR_UNTRACED_NONE)
+		mr_process_note_untraced(mr_own_pid(), target->program, target->reason);
+}
+
+static int execute(const struct request *request, char *const *old, int saved_errno)
+{
+	const bool is_confined = mr_is_confined();
+	struct room *room = is_confined ? NULL : mr_own_map(sizeof *room);
+	const struct target target =
+		room ? find_target(request, room)
+		     : unknown_target(request,
+				      is_confined ? MR_UNTRACED_CONFINED : MR_UNTRACED_NO_MEMORY);
+	int result = 0;
+	errno = saved_errno;
+	if (is_spawn(request))
+		result = spawn(request, &target, old);
+	else
+		note(&target);
+	if (room)
+		mr_own_unmap(room, sizeof *room);
+	if (is_spawn(request))
+		return result;
+	errno = saved_errno;
+	return run_with(request, old, target.reason == MR_UNTRACED_NONE);
+}
+
+/* Whether we can look at what we have to look at. */
+static bool is_readable(const struct request *request, char *const *environment)
+{
+	struct mr_peek peek = {.count = 0};
+	if (!mr_peek_is_possible())
+		return true; /* we cannot tell */
+	if (request->file && !mr_peek_text(&peek, request->file, PATH_MAX))
+		return false;
+	for (; environment; environment++) {
+		if (!mr_peek_bytes(&peek, environment, sizeof *environment))
+			return false;
+		if (!*environment)
+			break;
+		if (!mr_peek_text(&peek, *environment, SIZE_MAX))
+			return false;
+	}
+	return true;
 }
 
 static int launch(const struct request *request, char *const *old)
 {
 	mr_hook_start();
 	int saved_errno = errno;
+	if (!mr_arena_path[0] || !is_readable(request, old))
+		return run(request, old);
 	const char *arena = mr_environment_get(old, "MILLRACE_ARENA");
 	bool has_file = request->file && (request->file[0] || request->way == WAY_execveat);
 	/* A program that is to be recorded by another `millrace record` is left to that one. */
-	if (!mr_arena_path[0] || (arena && strcmp(arena, mr_arena_path) != 0) ||
+	if ((arena && *arena && strcmp(arena, mr_arena_path) != 0) ||
 	    (!has_file && request->way != WAY_fexecve))
 		return run(request, old);
-	const struct mr_environment_wish widest = {
-		.library = mr_library_path, .arena = mr_arena_path, .is_traced = true};
-	struct scratch *scratch = take_scratch(mr_environment_bytes(old, &widest));
-	if (!scratch)
-		return execute_blindly(request, old, saved_errno);
-	errno = saved_errno;
-	int result = execute_found(request, old, scratch, saved_errno);
-	give_back(scratch);
-	return result;
+	return execute(request, old, saved_errno);
 }
 
 /* ---- the wrappers ------------------------------------------------------------------------------- */

@@ -5,9 +5,10 @@
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "hook/hook.h"
-#include "record/own_call.h"
 #include "record/recorder.h"
 
 typedef void exit_function(int status);
@@ -20,19 +21,12 @@ void mr_exit_prepare(void)
 			      memory_order_relaxed);
 }
 
-bool mr_exit_is_own_process(void)
-{
-	return mr_this_process.generation != 0 &&
-	       mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->pid ==
-		       (uint32_t)mr_own_pid();
-}
-
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT void _exit(int status)
 {
 	exit_function *next = atomic_load_explicit(&next_exit, memory_order_relaxed);
-	if (mr_arena && mr_exit_is_own_process())
+	if (mr_arena)
 		mr_hooks_leave(true);
 	if (next)
 		next(status);

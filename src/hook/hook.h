@@ -19,7 +19,7 @@ struct mr_hook_functions {
 	/* In every program, perhaps before the constructors of other libraries, also where it is not traced. */
 	void (*start)(void);
 	/* Before the process ends (`is_end`) or tries to execute another program. May be called anywhere, in a
-	 * signal handler, too. Not in the child of a vfork. */
+	 * signal handler, too; at an end also in the child of a vfork, which must not do its parent's work. */
 	void (*leave)(bool is_end);
 	/* At exit(), when the libraries of others may be gone. */
 	void (*end)(void);
@@ -44,6 +44,13 @@ void mr_exec_prepare(void);
 /* Likewise for _exit(). (exit.c) */
 void mr_exit_prepare(void);
 
+/* Likewise for prctl() and syscall(). `arena_path` is the value of MILLRACE_ARENA in the environment, or NULL.
+ * (confinement.c) */
+void mr_confinement_prepare(char *arena_path);
+
+/* Likewise for setuid() and its like. (user.c) */
+void mr_user_prepare(bool is_recorded);
+
 /* In a process that is attached: looks which variables of hooks are taken by others, before the program changes its
  * environment. (seen.c) */
 void mr_seen_prepare(void);
@@ -51,9 +58,5 @@ void mr_seen_prepare(void);
 /* Writes runtime_seen for each framework and GPU runtime found in the process, once for each, and what of them is
  * not traced. (seen.c) */
 void mr_seen_note(void);
-
-/* False in the child of a vfork, which uses the memory and the place in the arena of its parent, and in a
- * forked child that has recorded nothing: to end is no reason to attach. (exit.c) */
-bool mr_exit_is_own_process(void);
 
 #endif

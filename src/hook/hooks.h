@@ -44,6 +44,12 @@ struct mr_hook_probe {
 	const char *driver_ending;
 	const char *driver_folder;
 	const char *driver_variable;
+	/* Another library, through which it is traced; folders of it, parted by ':', besides those of the dynamic
+	 * linker; and what is to be said if it is in none of them. */
+	const char *helper;
+	const char *helper_folders;
+	const char *helper_lack;
+	const char *helper_remedy;
 	/* What is possible with one that is not traced. */
 	const char *instead;
 	/* Commands: for one that is missing or has another version, or is not traced; if a driver is missing. */

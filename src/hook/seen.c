@@ -68,9 +68,7 @@ static int note_library(struct dl_phdr_info *library, size_t bytes, void *unused
  * thread that the child does not have. */
 void mr_seen_note(void)
 {
-	if (mr_this_process.generation == 0 ||
-	    mr_arena_process(mr_arena, (uint32_t)mr_this_process.slot)->origin !=
-		    MR_process_origin_exec)
+	if (mr_this_process.generation == 0 || mr_this_process.origin != MR_process_origin_exec)
 		return;
 	dl_iterate_phdr(note_library, NULL);
 	mr_hooks_note_missing();

@@ -24,6 +24,8 @@ struct tables {
 struct search {
 	const char *name;
 	void *found;
+	size_t bytes;
+	bool is_behind; /* ours was seen */
 };
 
 static uint32_t hash_of(const char *name)
@@ -84,16 +86,20 @@ static const ElfW(Sym) * look_up(const struct tables *tables, const char *name)
 	}
 }
 
-static bool is_ours(const struct dl_phdr_info *library)
+static bool contains(const struct dl_phdr_info *library, uintptr_t address)
 {
-	ElfW(Addr) own = (ElfW(Addr))mr_symbol_find;
 	for (int i = 0; i < library->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &library->dlpi_phdr[i];
 		if (segment->p_type == PT_LOAD &&
-		    own - (library->dlpi_addr + segment->p_vaddr) < segment->p_memsz)
+		    address - (library->dlpi_addr + segment->p_vaddr) < segment->p_memsz)
 			return true;
 	}
 	return false;
+}
+
+static bool is_ours(const struct dl_phdr_info *library)
+{
+	return contains(library, (uintptr_t)mr_symbol_find);
 }
 
 static int search_library(struct dl_phdr_info *library, size_t bytes, void *data)
@@ -104,8 +110,10 @@ static int search_library(struct dl_phdr_info *library, size_t bytes, void *data
 	if (is_ours(library) || !find_tables(library, &tables))
 		return 0;
 	const ElfW(Sym) *symbol = look_up(&tables, search->name);
-	if (symbol)
+	if (symbol) {
 		search->found = (void *)(library->dlpi_addr + symbol->st_value);
+		search->bytes = symbol->st_size;
+	}
 	return search->found != NULL;
 }
 
@@ -114,4 +122,72 @@ void *mr_symbol_find(const char *name)
 	struct search search = {.name = name};
 	dl_iterate_phdr(search_library, &search);
 	return search.found;
+}
+
+static int search_behind(struct dl_phdr_info *library, size_t bytes, void *data)
+{
+	struct search *search = data;
+	if (search->is_behind)
+		return search_library(library, bytes, data);
+	search->is_behind = is_ours(library);
+	return 0;
+}
+
+void *mr_symbol_find_behind(const char *name)
+{
+	struct search search = {.name = name};
+	dl_iterate_phdr(search_behind, &search);
+	return search.found ? search.found : mr_symbol_find(name);
+}
+
+void *mr_symbol_find_object(const char *name, size_t *ret_bytes)
+{
+	struct search search = {.name = name};
+	dl_iterate_phdr(search_library, &search);
+	*ret_bytes = search.bytes;
+	return search.found;
+}
+
+/* ---- in one library -------------------------------------------------------------------------------- */
+
+struct search_in {
+	struct search search;
+	uintptr_t address;
+	uintptr_t first;
+	uintptr_t end;
+};
+
+static void find_range(const struct dl_phdr_info *library, struct search_in *search)
+{
+	search->first = UINTPTR_MAX;
+	for (int i = 0; i < library->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &library->dlpi_phdr[i];
+		uintptr_t first = library->dlpi_addr + segment->p_vaddr;
+		if (segment->p_type != PT_LOAD)
+			continue;
+		if (first < search->first)
+			search->first = first;
+		if (first + segment->p_memsz > search->end)
+			search->end = first + segment->p_memsz;
+	}
+}
+
+static int search_containing(struct dl_phdr_info *library, size_t bytes, void *data)
+{
+	struct search_in *search = data;
+	if (!contains(library, search->address))
+		return 0;
+	find_range(library, search);
+	search_library(library, bytes, &search->search);
+	return 1;
+}
+
+void *mr_symbol_find_in(const void *address, const char *name, uintptr_t *ret_first,
+			uintptr_t *ret_bytes)
+{
+	struct search_in search = {.search.name = name, .address = (uintptr_t)address};
+	dl_iterate_phdr(search_containing, &search);
+	*ret_first = search.first;
+	*ret_bytes = search.end - search.first;
+	return search.search.found;
 }

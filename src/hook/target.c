@@ -79,6 +79,18 @@ const char *mr_untraced_reason_text(enum mr_untraced_reason reason)
 		return "the program file cannot be read";
 	case MR_UNTRACED_NO_MEMORY:
 		return "there was no memory to look at the program file";
+	case MR_UNTRACED_CONFINED:
+		return "confined by a seccomp filter that may not allow what millrace needs";
+	case MR_UNTRACED_OTHER_USER:
+		return "runs as another user";
+	case MR_UNTRACED_NO_DESCRIPTOR:
+		return "no file descriptor was free";
+	case MR_UNTRACED_LITTLE_MEMORY:
+		return "a memory limit leaves no room for the recording";
+	case MR_UNTRACED_OTHER_VERSION:
+		return "another version of millrace is in its environment";
+	case MR_UNTRACED_REASONS:
+		break;
 	}
 	return "unknown";
 }

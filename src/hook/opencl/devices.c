@@ -74,6 +74,10 @@ static struct mr_opencl_device *new_device(cl_device_id handle)
 	char identity[MR_OPENCL_IDENTITY_BYTES];
 	if (device->id && mr_opencl_identify(handle, identity))
 		mr_define_device_identity(device->id, identity);
+	cl_ulong bytes = 0;
+	if (device->id && mr_opencl_next.clGetDeviceInfo(handle, CL_DEVICE_GLOBAL_MEM_SIZE,
+							 sizeof bytes, &bytes, NULL) == CL_SUCCESS)
+		mr_define_device_memory(device->id, bytes);
 	const struct mr_handle entry = {.handle = handle, .owner = device, .references = 1};
 	mr_handle_put(&mr_opencl->device_map, &entry);
 	device->next = atomic_load_explicit(&mr_opencl->devices, memory_order_relaxed);

@@ -8,6 +8,8 @@
 
 #include "hook/hook.h"
 #include "hook/opencl/layer.h"
+#include "record/identity.h"
+#include "record/own_call.h"
 
 /* A forked child has none. */
 static bool has_queues(void)
@@ -30,14 +32,15 @@ static void harvest_last(void)
 static bool may_be_signal_handler(void)
 {
 	sigset_t blocked;
-	return sigprocmask(SIG_BLOCK, NULL, &blocked) != 0 || !sigisemptyset(&blocked);
+	return !mr_own_call_is_allowed(SYS_rt_sigprocmask) ||
+	       sigprocmask(SIG_BLOCK, NULL, &blocked) != 0 || !sigisemptyset(&blocked);
 }
 
 /* A handler may have interrupted the driver. There are some that block nothing (SA_NODEFER): so at the end no
  * event is given back, for which the driver would need free(), perhaps interrupted, too. */
 void mr_opencl_leave_program(bool is_end)
 {
-	if (!has_queues() || may_be_signal_handler())
+	if (!has_queues() || !mr_is_own_process() || may_be_signal_handler())
 		return;
 	atomic_store_explicit(&mr_opencl->is_leaving, is_end, memory_order_relaxed);
 	harvest_last();

@@ -36,6 +36,7 @@
 #include <stdatomic.h>
 
 #include "hook/opencl/types.h"
+#include "hook/python/python.h"
 #include "hook/shared/correlation.h"
 #include "hook/shared/device_clock.h"
 #include "hook/shared/handles.h"
@@ -284,6 +285,7 @@ static inline bool mr_opencl_begin(struct mr_opencl_call *call, enum mr_opencl_f
 	call->function = function;
 	call->correlation = correlation;
 	mr_opencl_depth++;
+	mr_python_note();
 	mr_interval_begin(&call->interval, MR_EVENT_runtime_call, mr_opencl_names[function],
 			  correlation);
 	return true;

@@ -66,6 +66,7 @@ enum {
 /* What can be asked of objects. */
 enum {
 	CL_DEVICE_TYPE = 0x1000,
+	CL_DEVICE_GLOBAL_MEM_SIZE = 0x101f,
 	CL_DEVICE_NAME = 0x102b,
 	CL_DEVICE_VERSION = 0x102f,
 	CL_DEVICE_EXTENSIONS = 0x1030,

@@ -100,6 +100,19 @@ void mr_device_clock_note(struct mr_device_clock *clock, const struct mr_bracket
 	mr_unlock(&clock->lock);
 }
 
+void mr_device_clock_poll(struct mr_device_clock *clock, uint64_t passed_ns)
+{
+	uint64_t known_ns = passed_ns ? passed_ns : clock->last_ns;
+	if (!clock->timer || !mr_lock(&clock->lock))
+		return;
+	if (clock->timer && !known_ns && read_timer(clock->timer, clock->device, &clock->best))
+		write_best(clock);
+	else if (clock->timer && known_ns && is_due(clock, known_ns) &&
+		 sample_by_timer(clock, known_ns))
+		write_best(clock);
+	mr_unlock(&clock->lock);
+}
+
 void mr_device_clock_close(struct mr_device_clock *clock)
 {
 	if (!mr_lock(&clock->lock))

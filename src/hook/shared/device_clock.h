@@ -48,6 +48,10 @@ void mr_device_clock_open(struct mr_device_clock *clock, uint32_t name, mr_devic
 /* What a launch reveals: perhaps a sample. */
 void mr_device_clock_note(struct mr_device_clock *clock, const struct mr_bracket *bracket);
 
+/* For a clock with a timer: a sample, if one is due. `passed_ns` is a time of the device that has passed, which the timer
+ * must agree with; 0: none is known. */
+void mr_device_clock_poll(struct mr_device_clock *clock, uint64_t passed_ns);
+
 /* Writes the last sample, while the runtime can be asked. */
 void mr_device_clock_close(struct mr_device_clock *clock);
 

@@ -94,24 +94,24 @@ void mr_pending_write_unfinished(struct mr_pending *pending, uint32_t queue)
 	pending->count = 0;
 }
 
-void mr_pending_write_done(const struct mr_event_device_operation *done, uint32_t count)
+void mr_pending_write_events(uint8_t event, const void *done, size_t bytes, uint32_t count)
 {
-	const size_t each = MR_COMPACT_HEADER_BYTES + sizeof *done;
+	const uint8_t *from = done;
 	uint64_t ticks;
 	if (count == 0)
 		return;
-	uint8_t *at = mr_reserve_fast(MR_EVENT_device_operation,
-				      count * each - MR_COMPACT_HEADER_BYTES, &ticks);
+	uint8_t *at = mr_reserve_fast(
+		event, count * (MR_COMPACT_HEADER_BYTES + bytes) - MR_COMPACT_HEADER_BYTES, &ticks);
 	if (!at) {
 		for (uint32_t i = 0; i < count; i++)
-			mr_emit_slow(MR_EVENT_device_operation, &done[i], sizeof *done, NULL);
+			mr_emit_slow(event, from + i * bytes, bytes, NULL);
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		if (i > 0)
-			at = mr_put_header(at, MR_EVENT_device_operation, ticks);
-		memcpy(at, &done[i], sizeof *done);
-		at += sizeof *done;
+			at = mr_put_header(at, event, ticks);
+		memcpy(at, from + i * bytes, bytes);
+		at += bytes;
 	}
 	mr_commit_fast(at, mr_self.writers[0].open_count);
 }

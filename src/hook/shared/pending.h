@@ -25,6 +25,7 @@ struct mr_pending_operation {
 	uint64_t launch_ticks;          /* when the call that launched it began ... */
 	uint32_t launch_duration_ticks; /* ... and how long it took; UINT32_MAX: longer than fits */
 	uint32_t name;                  /* of its device kernel */
+	uint32_t queue;                 /* id; 0: that of the queue which holds it */
 	uint8_t kind;                   /* enum mr_operation_kind */
 	bool is_shared;                 /* the program has the event, too */
 	bool is_watched;                /* the runtime was asked to call us when it is complete */
@@ -77,7 +78,14 @@ void mr_pending_shrink(struct mr_pending *pending);
 /* Writes all as unfinished, and forgets them. */
 void mr_pending_write_unfinished(struct mr_pending *pending, uint32_t queue);
 
-/* Writes operations that are over: in one go if there is room, with one look at the clock. */
-void mr_pending_write_done(const struct mr_event_device_operation *done, uint32_t count);
+/* Writes operations that are over, as events that lie one behind the other, of `bytes` each: in one go if there is room, with
+ * one look at the clock. */
+void mr_pending_write_events(uint8_t event, const void *done, size_t bytes, uint32_t count);
+
+static inline void mr_pending_write_done(const struct mr_event_device_operation *done,
+					 uint32_t count)
+{
+	mr_pending_write_events(MR_EVENT_device_operation, done, sizeof *done, count);
+}
 
 #endif

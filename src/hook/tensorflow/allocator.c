@@ -8,6 +8,7 @@
 
 #include <unwind.h>
 
+#include "hook/python/python.h"
 #include "hook/symbols.h"
 
 #define MKL_ALLOCATE      "_ZN10tensorflow15MklCPUAllocator11AllocateRawEmm"
@@ -90,9 +91,11 @@ static uint32_t cpu_name(void)
 static void *end_allocation(bool is_told, uint32_t (*allocator)(void), void *memory, size_t bytes)
 {
 	leave();
-	if (is_told && memory)
+	if (is_told && memory) {
+		mr_python_note();
 		mr_emit(memory_allocate, .allocator = allocator(), .address = (uintptr_t)memory,
 			.bytes = bytes);
+	}
 	return memory;
 }
 

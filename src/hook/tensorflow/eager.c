@@ -5,6 +5,7 @@
  */
 #include "hook/tensorflow/tensorflow.h"
 
+#include "hook/python/python.h"
 #include "hook/symbols.h"
 #include "record/steps.h"
 
@@ -112,6 +113,16 @@ static uint32_t device_of(void *operation, const struct asked *asked, void *cons
 	return 0;
 }
 
+/* The length of a function's name without the number of the graph that was made of it: __inference_train_step_40 and
+ * __inference_train_step_67 are the same function. */
+static size_t length_of_function(const char *name)
+{
+	size_t length = strlen(name), at = length;
+	while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+		at--;
+	return at > 1 && at < length && name[at - 1] == '_' ? at - 1 : length;
+}
+
 /* A step is an execution of a function. */
 static void count_step(void *operation)
 {
@@ -119,8 +130,9 @@ static void count_step(void *operation)
 	const char *name = original.name(operation, own_status);
 	uint64_t key = 0;
 	bool is_step = is_function(name);
-	for (const char *at = name; is_step && *at; at++)
-		key = key * 31 + (uint8_t)*at;
+	size_t length = is_step ? length_of_function(name) : 0;
+	for (size_t i = 0; i < length; i++)
+		key = key * 31 + (uint8_t)name[i];
 	original.delete_status(own_status);
 	if (is_step)
 		mr_steps_count(key);
@@ -144,6 +156,7 @@ void TFE_Execute(void *operation, void **results, int *result_count, void *statu
 	execute(operation, results, result_count, status);
 	/* Before the time is taken: counted back from the event, the call must begin where it did. */
 	uint32_t device = device_of(operation, &asked, results, result_count, status);
+	mr_python_note();
 	uint64_t duration = mr_min(mr_ticks_now() - start, MR_U48_MAX);
 	mr_emit(eager_operation, .name = asked.name, .requested = asked.requested, .device = device,
 		.duration_ticks = mr_u48_from(duration));

@@ -16,6 +16,7 @@
 #include "hook/tensorflow/tensorflow.h"
 
 #include "hook/hook.h"
+#include "hook/python/python.h"
 #include "hook/symbols.h"
 
 enum {
@@ -221,6 +222,7 @@ static void write_event(const struct traceme_event *event)
 
 	if (is_superfluous(name))
 		return;
+	mr_python_note();
 	uint32_t id = name->length <= TEXT_ROOM ? mr_find_text(name->data, name->length) : 0;
 	if (mr_likely(id != 0))
 		write_interned(event, id);

@@ -15,7 +15,7 @@
  * error where a read would crash, and what is read must look like text; otherwise the watcher is switched off.
  */
 #include "hook/tensorflow/tensorflow.h"
-#include "record/own_call.h"
+#include "record/peek.h"
 
 enum {
 	LEVEL_OFF = 0,
@@ -88,61 +88,17 @@ static void give_up(void)
 
 /* ---- reading what may not be what it seems ---------------------------------------------------------- */
 
-enum {
-	PAGE_BYTES = 4096, /* the smallest there are */
-	WORD_BYTES = 8,    /* what the kernel takes for a set of signals */
-};
-
-/* The kernel reads a set of signals before it sees that there is no such way to use it. Of all calls that touch
- * memory, this is one that a sandbox allows: starting a thread needs it. It takes no descriptor. */
-static bool is_readable(uintptr_t word)
-{
-	const int no_way = -1;
-	return mr_own_call(SYS_rt_sigprocmask, no_way, word, NULL, WORD_BYTES) == -EINVAL;
-}
-
-/* Pages that can be read, of an activity that is being read: it is in few. */
-struct pages {
-	uintptr_t known[8];
-	size_t count;
-};
-
-static bool ask_once(struct pages *pages, uintptr_t word)
-{
-	const uintptr_t page = word & -PAGE_BYTES;
-	for (size_t i = 0; i < mr_min(pages->count, mr_countof(pages->known)); i++)
-		if (pages->known[i] == page)
-			return true;
-	if (!is_readable(word))
-		return false;
-	pages->known[pages->count++ % mr_countof(pages->known)] = page;
-	return true;
-}
-
-static bool peek(struct pages *pages, void *to, const void *from, size_t bytes)
-{
-	const uintptr_t begin = (uintptr_t)from;
-	uintptr_t end;
-	if (__builtin_add_overflow(begin, bytes, &end))
-		return false;
-	for (uintptr_t page = begin & -PAGE_BYTES; page < end; page += PAGE_BYTES)
-		if (!ask_once(pages, mr_max(page, begin & -WORD_BYTES)))
-			return false;
-	memcpy(to, from, bytes);
-	return true;
-}
-
 struct text {
 	char room[TEXT_ROOM];
 	size_t length;
 };
 
 /* Cut if there is no room for it all: at the end of an input. */
-static bool append(struct text *text, struct pages *pages, const struct mr_cxx_string *string)
+static bool append(struct text *text, struct mr_peek *pages, const struct mr_cxx_string *string)
 {
 	char *at = text->room + text->length;
 	size_t length = mr_min(string->length, TEXT_ROOM - 1 - text->length);
-	if (string->length > VALUE_MAX || !peek(pages, at, string->data, length) ||
+	if (string->length > VALUE_MAX || !mr_peek_copy(pages, at, string->data, length) ||
 	    memchr(at, 0, length))
 		return false;
 	if (length < string->length) {
@@ -154,7 +110,7 @@ static bool append(struct text *text, struct pages *pages, const struct mr_cxx_s
 	return true;
 }
 
-static bool append_value(struct text *text, struct pages *pages, const char *key,
+static bool append_value(struct text *text, struct mr_peek *pages, const char *key,
 			 const struct mr_cxx_string *value)
 {
 	size_t key_length = strlen(key);
@@ -173,10 +129,11 @@ struct kept {
 	uint64_t run;
 };
 
-static bool read_run(struct pages *pages, const struct mr_cxx_string *value, uint64_t *ret_run)
+static bool read_run(struct mr_peek *pages, const struct mr_cxx_string *value, uint64_t *ret_run)
 {
 	char digits[24] = "";
-	if (value->length >= sizeof digits || !peek(pages, digits, value->data, value->length))
+	if (value->length >= sizeof digits ||
+	    !mr_peek_copy(pages, digits, value->data, value->length))
 		return false;
 	bool is_negative = digits[0] == '-';
 	uint64_t run = 0;
@@ -186,11 +143,11 @@ static bool read_run(struct pages *pages, const struct mr_cxx_string *value, uin
 	return true;
 }
 
-static bool keep(struct kept *kept, struct pages *pages, const struct attribute *attribute)
+static bool keep(struct kept *kept, struct mr_peek *pages, const struct attribute *attribute)
 {
 	char key[KEY_ROOM] = "";
 	if (attribute->key.length >= sizeof key ||
-	    !peek(pages, key, attribute->key.data, attribute->key.length))
+	    !mr_peek_copy(pages, key, attribute->key.data, attribute->key.length))
 		return false;
 	if (strcmp(key, "step_id") == 0)
 		return read_run(pages, &attribute->value, &kept->run);
@@ -202,7 +159,7 @@ static bool keep(struct kept *kept, struct pages *pages, const struct attribute 
 	return true;
 }
 
-static bool read_map(struct kept *ret_kept, struct pages *pages, const uint64_t words[4])
+static bool read_map(struct kept *ret_kept, struct mr_peek *pages, const uint64_t words[4])
 {
 	bool capacity_first = words[0] < 4096;
 	uint64_t capacity = capacity_first ? words[0] : mr_max(words[2], words[3]);
@@ -212,12 +169,14 @@ static bool read_map(struct kept *ret_kept, struct pages *pages, const uint64_t 
 
 	*ret_kept = (struct kept){0};
 	/* A map of one keeps it in place of the pointers: no node has so few attributes. */
-	if (capacity < 2 || capacity > CAPACITY_MAX || !peek(pages, full, control, capacity))
+	if (capacity < 2 || capacity > CAPACITY_MAX ||
+	    !mr_peek_copy(pages, full, control, capacity))
 		return false;
 	for (uint64_t i = 0; i < capacity; i++) {
 		struct attribute attribute;
-		if (full[i] >= 0 && (!peek(pages, &attribute, &slots[i], sizeof attribute) ||
-				     !keep(ret_kept, pages, &attribute)))
+		if (full[i] >= 0 &&
+		    (!mr_peek_copy(pages, &attribute, &slots[i], sizeof attribute) ||
+		     !keep(ret_kept, pages, &attribute)))
 			return false;
 	}
 	return true;
@@ -227,14 +186,12 @@ static bool read_map(struct kept *ret_kept, struct pages *pages, const uint64_t 
 static bool read_activity(const struct activity *seen, struct text *ret_text, uint64_t *ret_run)
 {
 	static const char executor[] = "ExecutorState::Process\n";
-	struct pages pages = {.count = 0};
+	struct mr_peek pages = {.count = 0};
 	struct activity activity;
 	struct kept kept;
 
 	ret_text->length = 0;
-	if (is_readable(WORD_BYTES)) /* nothing is there: so it says of all memory */
-		return false;
-	if (!peek(&pages, &activity, seen, sizeof activity) ||
+	if (!mr_peek_is_possible() || !mr_peek_copy(&pages, &activity, seen, sizeof activity) ||
 	    !append(ret_text, &pages, &activity.title))
 		return false;
 	if (ret_text->length != strlen(executor) ||
