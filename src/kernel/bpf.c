@@ -7,9 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -25,6 +23,8 @@
 enum {
 	BATCHES = 64, /* from one CPU at a time: the arena must be drained, too */
 	STRAGGLERS_NS = 2000000,
+	LOOK_NS = 50000000,                   /* between two looks at how many calls are made */
+	FEW_CALLS = MR_KERNEL_CALLS_MAX / 10, /* a second, by all processes that are not reduced */
 };
 
 struct bpf_source {
@@ -33,6 +33,9 @@ struct bpf_source {
 	struct mr_encoder encoder;
 	struct mr_ring_batch batch;
 	uint64_t nested;
+	uint64_t look_ns, look_calls; /* the last look, and how many calls had been recorded */
+	uint64_t
+		calls_ended_ns; /* since when only calls that block are recorded; 0: they all are */
 	uint32_t cpu_count;
 	uint64_t *lost_by_cpu;
 	struct mr_rings rings;
@@ -59,18 +62,12 @@ static void close_source(struct mr_kernel_source *base)
 
 static int follow(struct mr_kernel_source *base, pid_t child)
 {
-	struct bpf_source *source = source_of(base);
-	mr_auto(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, child, 0);
-	if (pidfd < 0)
-		return mr_fail_errno(errno, "cannot open the program's process");
-	mr_auto(free) void *nothing_yet = calloc(
-		1,
-		bpf_map__value_size(bpf_object__find_map_by_name(source->object.object, "tasks")));
-	if (!nothing_yet)
-		return mr_fail(ENOMEM, "no memory for a task");
-	if (bpf_map_update_elem(source->object.tasks_fd, &pidfd, nothing_yet, BPF_NOEXIST) < 0)
-		return mr_permission_explain(errno, "follow the program");
-	return mr_object_visit_tasks(&source->object);
+	struct mr_object *object = &source_of(base)->object;
+	object->shared->child = (uint32_t)child;
+	int result = mr_object_visit_tasks(object);
+	if (result == 0 && !object->shared->is_followed)
+		result = mr_fail(ESRCH, "the kernel level cannot find the program's process");
+	return result;
 }
 
 static void enable(struct mr_kernel_source *base, bool on)
@@ -101,15 +98,37 @@ static uint32_t drain_ring(struct bpf_source *source, struct mr_ring *ring,
 	return taken;
 }
 
+/* As long as the programs of system calls are attached, the kernel takes all tasks of the machine a slower way. Where
+ * those that make many calls are reduced, and the others make few, that costs more than it tells. */
+static void reconsider_calls(struct bpf_source *source)
+{
+	struct mr_bpf_shared *shared = source->object.shared;
+	if (source->calls_ended_ns || shared->reduced_alive == 0) {
+		source->look_ns = 0;
+		return;
+	}
+	uint64_t now_ns = mr_ticks_of_system(CLOCK_MONOTONIC), calls = source->encoder.calls;
+	uint64_t before_ns = source->look_ns, made = calls - source->look_calls;
+	if (before_ns && now_ns - before_ns < LOOK_NS)
+		return;
+	source->look_ns = now_ns;
+	source->look_calls = calls;
+	if (before_ns == 0 || made * 1000000000 > FEW_CALLS * (now_ns - before_ns))
+		return;
+	source->calls_ended_ns = now_ns;
+	mr_object_end_calls(&source->object);
+}
+
 static uint32_t drain(struct mr_kernel_source *base, struct mr_kernel_streams *streams)
 {
 	struct bpf_source *source = source_of(base);
 	uint32_t taken = 0;
 	for (uint32_t cpu = 0; cpu < source->cpu_count; cpu++) {
 		struct mr_kernel_stream *stream = &streams->of_cpu[cpu];
-		taken += drain_ring(source, &source->rings.definitions[cpu], stream);
-		taken += drain_ring(source, &source->rings.events[cpu], stream);
+		taken += drain_ring(source, &source->rings.definitions.of_cpu[cpu], stream);
+		taken += drain_ring(source, &source->rings.events.of_cpu[cpu], stream);
 	}
+	reconsider_calls(source);
 	return taken;
 }
 
@@ -167,6 +186,8 @@ static void describe(const struct mr_kernel_source *base, struct mr_kernel_statu
 		status->lost_syscalls += shared->cpus[cpu].lost_syscalls;
 	}
 	describe_reduced(shared, status);
+	status->calls_ended_ns = source->calls_ended_ns;
+	status->guarded = shared->guarded;
 	status->files = source->encoder.files;
 	status->cpu_count = source->cpu_count;
 	status->lost_by_cpu = source->lost_by_cpu;
@@ -192,17 +213,24 @@ static int open_source(struct bpf_source *source, const struct mr_kernel_options
 	 * must still get its original limit. */
 	struct rlimit limit;
 	bool is_known = getrlimit(RLIMIT_MEMLOCK, &limit) == 0;
-	int result = mr_rings_begin(&source->rings, source->cpu_count, options->ring_bytes);
+	const struct mr_memory_room room = mr_memory_room("");
+	struct mr_kernel_sizes sizes =
+		mr_kernel_sizes(&room, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+	if (options->ring_bytes)
+		sizes.event_ring_bytes = options->ring_bytes;
+	int result = mr_rings_begin(&source->rings, source->cpu_count, &sizes);
 	if (result == 0)
-		result = mr_object_load(options, &source->rings, &source->object);
+		result =
+			mr_object_load(options, &source->rings, sizes.table_parts, &source->object);
+	if (result == 0) {
+		source->object.shared->is_recording = 1;
+		result = mr_object_attach(&source->object);
+	}
 	if (result == 0)
 		result = mr_rings_end(&source->rings);
 	if (is_known)
 		setrlimit(RLIMIT_MEMLOCK, &limit);
-	if (result < 0)
-		return result;
-	source->object.shared->is_recording = 1;
-	return mr_object_attach(&source->object);
+	return result;
 }
 
 int mr_kernel_open_bpf(const struct mr_kernel_options *options,
@@ -214,7 +242,6 @@ int mr_kernel_open_bpf(const struct mr_kernel_options *options,
 	if (!source)
 		return mr_fail(ENOMEM, "no memory for the kernel level");
 	source->base.operations = &operations;
-	(void)!getrandom(&source->encoder.mask, sizeof source->encoder.mask, 0);
 	source->lost_by_cpu = calloc(cpu_count, sizeof *source->lost_by_cpu);
 	source->cpu_count = cpu_count;
 	int result = source->lost_by_cpu ? open_source(source, options)

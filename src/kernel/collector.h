@@ -2,7 +2,7 @@
  *
  * The kernel level: what the operating system did to every thread of the program.
  *
- *     mr_kernel_open()      loads and attaches; follows no task yet         may need privileges
+ *     mr_kernel_open()      loads and attaches; follows no task yet         needs privileges; nothing else does
  *     mr_kernel_follow()    the child, which waits at its barrier, and all its descendants
  *     mr_kernel_start()     from now on, packets go to the sink
  *     mr_kernel_drain()     every few milliseconds, until ...
@@ -43,6 +43,8 @@ struct mr_kernel_options {
 	enum mr_kernel_syscalls syscalls;
 	uint64_t ring_bytes; /* per CPU; 0: depends on the machine's memory */
 	bool no_arguments;   /* record only the paths of executed programs */
+	/* For whom it is: what he may not see of other users' and setuid programs is left out. 0, root: sees all. */
+	uint32_t user, group;
 };
 
 /* A process that made more system calls than MR_KERNEL_SYSCALLS_AUTO takes: since then only those that block are
@@ -79,6 +81,9 @@ struct mr_kernel_status {
 	uint64_t nested;             /* events that came while another was being recorded */
 	const struct mr_kernel_off *off;
 	size_t off_count;
+	uint64_t
+		calls_ended_ns; /* since when of all processes only calls that block are recorded */
+	uint64_t guarded; /* threads of which something was left out, as the user may not see it */
 	uint32_t reduced_count; /* may exceed MR_KERNEL_REDUCED_MAX */
 	struct mr_kernel_reduced reduced[MR_KERNEL_REDUCED_MAX];
 };

@@ -149,6 +149,7 @@ static void put_syscall(struct mr_encoder *encoder, struct mr_kernel_stream *str
 			const struct mr_record_syscall *record)
 {
 	const struct mr_record *head = &record->head;
+	encoder->calls++;
 	define_syscall(encoder, head->number);
 	if (record->file)
 		put(stream, head, kernel_syscall, .tid = head->tid, .number = head->number,
@@ -348,13 +349,13 @@ void mr_encoder_put(struct mr_encoder *encoder, struct mr_kernel_stream *stream,
 		const struct mr_record_uring_submit *submit = record;
 		put(stream, head, kernel_uring_submit, .tid = head->tid,
 		    .file = file_id(encoder, submit->file), .user_data = submit->user_data,
-		    .request = submit->request ^ encoder->mask, .opcode = head->detail);
+		    .request = submit->request, .opcode = head->detail);
 		break;
 	}
 	case MR_RECORD_URING_COMPLETE: {
 		const struct mr_record_uring_complete *complete = record;
 		put(stream, head, kernel_uring_complete, .tid = head->tid,
-		    .user_data = complete->user_data, .request = complete->request ^ encoder->mask,
+		    .user_data = complete->user_data, .request = complete->request,
 		    .result = complete->result);
 		break;
 	}

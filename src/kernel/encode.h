@@ -23,7 +23,7 @@ struct mr_encoder {
 	mr_vec(uint32_t) file_ids; /* by the BPF programs' number; 0: not seen yet */
 	mr_vec(struct mr_encoder_source) sources;
 	uint64_t files; /* described so far */
-	uint64_t mask;  /* obscures kernel addresses that are used as names */
+	uint64_t calls; /* complete system calls so far, without the few that have wide results */
 	uint64_t defined_syscalls[(1 << 16) / 64];
 	uint64_t lost[MR_BPF_CPUS]; /* per CPU, as reported so far */
 };

@@ -6,7 +6,7 @@
 #ifndef MR_KERNEL_FILES_BPF_H
 #define MR_KERNEL_FILES_BPF_H
 
-#include "kernel/tasks.bpf.h"
+#include "kernel/guard.bpf.h"
 
 enum {
 	FILE_TYPE = 0170000,
@@ -129,9 +129,9 @@ static __always_inline void describe_socket(struct file *file, struct mr_record_
 }
 
 /* Writes the record that assigns a file its number; false: the record is lost. */
-static __noinline bool describe(struct file *file, u32 number, struct file_key *key)
+static __always_inline bool describe(struct file *file, u32 number, struct file_key *key)
 {
-	struct scratch *scratch = key ? take_scratch() : NULL;
+	struct scratch *scratch = take_scratch();
 	if (!scratch)
 		return false;
 	struct mr_record_file *record = (struct mr_record_file *)scratch->room;
@@ -171,20 +171,24 @@ static __noinline bool describe(struct file *file, u32 number, struct file_key *
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
 /* A value that changes when a socket is bound or connected. */
-static __always_inline u64 socket_state(struct file *file)
+static __always_inline u64 state_of_socket(struct sock *plain_sock)
 {
-	struct socket *socket = BPF_CORE_READ(file, private_data);
-	struct sock *kernel_sock = BPF_CORE_READ(socket, sk);
-	struct sock *sock = cast(kernel_sock, struct sock);
-	if (!kernel_sock)
-		return 0;
+	struct sock *sock = cast(plain_sock, sock);
 	u16 family = peek(sock, __sk_common.skc_family);
 	if (family == FAMILY_UNIX && bpf_core_type_exists(struct unix_sock)) {
-		struct unix_sock *unix_sock = (struct unix_sock *)kernel_sock;
-		return (u64)BPF_CORE_READ(unix_sock, peer) ^ (u64)BPF_CORE_READ(unix_sock, addr);
+		struct unix_sock *unix_sock = cast(plain_sock, unix_sock);
+		/* The only arithmetic of two pointers that the verifier permits. */
+		return (u64)peek(unix_sock, peer) - (u64)peek(unix_sock, addr);
 	}
 	return (u64)peek(sock, __sk_common.skc_num) << 48 |
 	       (u64)peek(sock, __sk_common.skc_dport) << 32 | peek(sock, __sk_common.skc_daddr);
+}
+
+static __always_inline u64 socket_state(struct file *file)
+{
+	struct socket *socket = cast(peek(file, private_data), socket);
+	struct sock *sock = peek(socket, sk);
+	return sock ? state_of_socket(sock) : 0;
 }
 
 static __always_inline void make_key(struct file *file, struct file_key *ret_key)
@@ -212,9 +216,11 @@ static __always_inline bool same_key(const struct file_key *a, const struct file
 	       a->device == b->device && a->generation == b->generation;
 }
 
-/* Assigns a number to a file that has none; 0 if it could not be described. */
-static __noinline u32 define_file(struct file *file, struct file_key *key)
+/* Assigns a number to a file (its address) that has none; 0 if it could not be described. Not static, as the other
+ * functions that are called and not inlined: then the verifier looks at it once, and not at each call. */
+__noinline u32 define_file(u64 address, struct file_key *key)
 {
+	struct file *file = (struct file *)address;
 	if (!key)
 		return 0;
 	u32 number = __sync_fetch_and_add(&shared.files, 1) + 1;
@@ -228,13 +234,13 @@ static __noinline u32 define_file(struct file *file, struct file_key *key)
 /* The number of a file, for a record of this task. */
 static __always_inline u32 number_of(struct file *plain_file, struct task *task)
 {
-	struct file *file = cast(plain_file, struct file);
+	struct file *file = cast(plain_file, file);
 	struct file_key key = {};
 	make_key(file, &key);
 	if (task->last_file && same_key(&key, &task->last_key))
 		return task->last_file;
 	u32 *known = bpf_map_lookup_elem(&files, &key);
-	u32 number = known ? *known : define_file(plain_file, &key);
+	u32 number = known ? *known : define_file((u64)plain_file, &key);
 	task->last_key = key;
 	task->last_file = number;
 	return number;

@@ -99,7 +99,7 @@ int BPF_PROG(on_softirq_exit, unsigned int number)
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_hrtimer_entry, struct hrtimer *timer)
 {
-	enter(MR_wake_context_hrtimer, 0, (u64)timer->function, 0);
+	enter(MR_wake_context_hrtimer, 0, (u64)timer->function ^ settings.address_mask, 0);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ int BPF_PROG(on_hrtimer_exit)
 SEC("tp_btf/timer_expire_entry")
 int BPF_PROG(on_timer_entry, struct timer_list *timer)
 {
-	enter(MR_wake_context_timer, 0, (u64)timer->function, 0);
+	enter(MR_wake_context_timer, 0, (u64)timer->function ^ settings.address_mask, 0);
 	return 0;
 }
 

@@ -116,7 +116,7 @@ int on_major_fault(struct bpf_perf_event_data *ctx)
 	struct mr_record_major_fault *record;
 	if (!task || !begin_record_of(record, MR_RECORD_MAJOR_FAULT, current_tid()))
 		return 0;
-	record->address = ctx->addr;
+	record->address = is_guarded(bpf_get_current_task_btf(), task) ? 0 : ctx->addr;
 	record->duration_ns = task->fault_ns ? record->head.time_ns - task->fault_ns : 0;
 	task->fault_ns = 0;
 	end_record(record);
@@ -125,15 +125,50 @@ int on_major_fault(struct bpf_perf_event_data *ctx)
 
 /* ---- sockets ------------------------------------------------------------------------------------------ */
 
+/* The number of a socket's file. Kept with the socket, as servers have many and use them in turn. */
+struct known_socket {
+	u64 state;
+	u32 file;
+	u32 unused;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct known_socket);
+} sockets SEC(".maps");
+
+static __always_inline u32 number_of_socket(struct sock *sock, struct task *task)
+{
+	u64 state = state_of_socket(sock);
+	struct known_socket *known = bpf_sk_storage_get(&sockets, sock, NULL, 0);
+	if (known && known->file && known->state == state)
+		return known->file;
+	struct file *file = NULL;
+	struct socket *socket = BPF_CORE_READ(sock, sk_socket);
+	bpf_probe_read_kernel(&file, sizeof file, &socket->file);
+	u32 number = file ? number_of(file, task) : 0;
+	known = bpf_sk_storage_get(&sockets, sock, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (known) {
+		known->file = 0; /* between the two, another CPU must not take one for the other */
+		barrier();
+		known->state = state;
+		barrier();
+		known->file = number;
+	}
+	return number;
+}
+
 static __always_inline int put_socket(struct sock *sock, int bytes, u8 direction)
 {
 	struct task *task = bytes > 0 ? recorded_current() : NULL;
 	if (!task)
 		return 0;
-	struct file *file = BPF_CORE_READ(sock, sk_socket, file);
-	u32 number = file ? number_of(file, task) : 0;
+	struct task_struct *kernel_task = bpf_get_current_task_btf();
+	u32 number = is_guarded(kernel_task, task) ? 0 : number_of_socket(sock, task);
 	struct mr_record_socket *record;
-	if (!begin_record_of(record, MR_RECORD_SOCKET, current_tid()))
+	if (!begin_record_of(record, MR_RECORD_SOCKET, kernel_task->pid))
 		return 0;
 	record->head.detail = direction;
 	record->file = number;
@@ -159,6 +194,7 @@ int BPF_PROG(on_socket_receive, struct sock *sock, int bytes)
 enum {
 	SIGNAL_DELIVERED = 0,
 	SIGNAL_LOSES_INFO = 4,
+	SIGNAL_IGNORED = 1, /* the handler that stands for this; 0 is the default's */
 	CODE_OF_KERNEL = 0x80,
 };
 
@@ -197,10 +233,20 @@ int BPF_PROG(on_signal_sent, int signal, struct kernel_siginfo *info, struct tas
 }
 
 SEC("tp_btf/signal_deliver")
-int BPF_PROG(on_signal_delivered, int signal, struct kernel_siginfo *info)
+int BPF_PROG(on_signal_delivered, int signal, struct kernel_siginfo *info,
+	     struct k_sigaction *action)
 {
-	if (recorded_current())
-		put_signal(current_tid(), 0, signal, signal_code(info), MR_signal_stage_delivered);
+	struct task_struct *kernel_task = bpf_get_current_task_btf();
+	struct task *task = task_of(kernel_task);
+	if (!task)
+		return 0;
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(kernel_task);
+	bool has_handler = (u64)action->sa.sa_handler > SIGNAL_IGNORED;
+	if (has_handler && regs && mr_regs_sixth_argument(regs) == MR_OWN_MARK)
+		task->has_stale_mark = true;
+	if (shared.is_recording)
+		put_signal(kernel_task->pid, 0, signal, signal_code(info),
+			   MR_signal_stage_delivered);
 	return 0;
 }
 
@@ -230,19 +276,27 @@ static __always_inline u32 uring_file(struct io_kiocb *request, struct task *tas
 	return file ? number_of(file, task) : 0;
 }
 
+/* A kernel address, obscured. It is written and changed there, as the verifier permits no arithmetic on a pointer. */
+static __always_inline void put_request(u64 *room, void *request)
+{
+	*(volatile u64 *)room = (u64)request;
+	*(volatile u64 *)room ^= settings.address_mask;
+}
+
 SEC("tp_btf/io_uring_submit_req")
 int BPF_PROG(on_uring_submit, struct io_kiocb *request)
 {
 	struct task *task = recorded_current();
 	if (!task)
 		return 0;
-	u32 number = uring_file(request, task);
+	bool guarded = is_guarded(bpf_get_current_task_btf(), task);
+	u32 number = guarded ? 0 : uring_file(request, task);
 	struct mr_record_uring_submit *record;
 	if (!begin_record_of(record, MR_RECORD_URING_SUBMIT, current_tid()))
 		return 0;
 	record->head.detail = request->opcode;
-	record->user_data = request->cqe.user_data;
-	record->request = (u64)request;
+	record->user_data = guarded ? 0 : request->cqe.user_data;
+	put_request(&record->request, request);
 	record->file = number;
 	end_record(record);
 	return 0;
@@ -253,12 +307,13 @@ int BPF_PROG(on_uring_submit, struct io_kiocb *request)
 SEC("tp_btf/io_uring_complete")
 int BPF_PROG(on_uring_complete, void *ring, void *request, struct io_uring_cqe *completion)
 {
+	struct task *task = recorded_current();
 	struct mr_record_uring_complete *record;
-	if (!recorded_current() ||
-	    !begin_record_of(record, MR_RECORD_URING_COMPLETE, current_tid()))
+	if (!task || !begin_record_of(record, MR_RECORD_URING_COMPLETE, current_tid()))
 		return 0;
-	record->user_data = completion->user_data;
-	record->request = (u64)request;
+	bool guarded = is_guarded(bpf_get_current_task_btf(), task);
+	record->user_data = guarded ? 0 : completion->user_data;
+	put_request(&record->request, request);
 	record->result = completion->res;
 	end_record(record);
 	return 0;

@@ -120,6 +120,36 @@ struct thread_info {
 
 struct mm_struct {
 	unsigned long arg_start, arg_end;
+	unsigned long flags;
+};
+
+typedef struct {
+	unsigned long __mm_flags[1];
+} mm_flags_t;
+
+struct mm_struct___array {
+	mm_flags_t flags;
+};
+
+typedef struct {
+	u32 val;
+} kuid_t;
+
+typedef struct {
+	u32 val;
+} kgid_t;
+
+struct cred {
+	kuid_t uid, suid, euid;
+	kgid_t gid, sgid, egid;
+};
+
+struct sigaction {
+	void *sa_handler;
+};
+
+struct k_sigaction {
+	struct sigaction sa;
 };
 
 struct task_struct;
@@ -153,6 +183,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct mm_struct *mm;
+	const struct cred *cred;
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct sigpending pending;

@@ -7,19 +7,28 @@
 
 #include "kernel/scheduling.bpf.h"
 
+static __always_inline u32 level_of(struct pid *pid)
+{
+	return BPF_CORE_READ(pid, level) & 31;
+}
+
+/* The number that a pid has in a namespace of this level. */
+static __always_inline u32 pid_at(struct pid *pid, u32 level)
+{
+	struct upid number = {};
+	void *numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+	bpf_probe_read_kernel(&number, sizeof number, numbers + level * sizeof number);
+	return number.nr;
+}
+
 static __always_inline u32 inner_pid(struct pid *pid)
 {
-	struct upid inner = {};
-	u32 level = BPF_CORE_READ(pid, level) & 31;
-	void *numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
-	bpf_probe_read_kernel(&inner, sizeof inner, numbers + level * sizeof inner);
-	return inner.nr;
+	return pid_at(pid, level_of(pid));
 }
 
 static __always_inline void announce(struct task_struct *kernel_task, struct task *task,
 				     u32 parent_tid)
 {
-	task->is_announced = true;
 	__sync_fetch_and_add(&shared.alive, 1);
 	task->minor_faults = kernel_task->min_flt;
 	mark(kernel_task->pid);
@@ -67,6 +76,13 @@ int BPF_PROG(on_wakeup_new, struct task_struct *born)
 	return 0;
 }
 
+static __always_inline void end_reduction(struct task *process)
+{
+	if (process->is_process_reduced)
+		__sync_fetch_and_add(&shared.reduced_alive, -1);
+	process->is_process_reduced = false;
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *kernel_task, int old_tid, struct linux_binprm *program)
 {
@@ -76,8 +92,8 @@ int BPF_PROG(on_exec, struct task_struct *kernel_task, int old_tid, struct linux
 		return 0;
 	mark(kernel_task->pid);
 	task->is_launcher = false;
-	task->is_reduced = task->is_process_reduced =
-		false; /* another program: it may be quieter */
+	end_reduction(task);
+	task->is_reduced = false; /* another program: it may be quieter */
 	task->window_ns = 0;
 	struct scratch *scratch = take_scratch();
 	if (!scratch)
@@ -139,6 +155,7 @@ int BPF_PROG(on_exit, struct task_struct *kernel_task)
 	if (!task)
 		return 0;
 	__sync_fetch_and_add(&shared.alive, -1);
+	end_reduction(task);
 	put_unfinished(kernel_task, task,
 		       is_ended_by_exec(kernel_task) ? MR_unfinished_reason_exec
 						     : MR_unfinished_reason_exit);
@@ -169,22 +186,60 @@ int BPF_PROG(on_rename, struct task_struct *kernel_task, const char *name)
 	return 0;
 }
 
-/* The collector runs it: it announces the child for which the collector has just made storage, and at the end
- * writes the calls that are still open. */
+static __always_inline bool is_blocked(struct task_struct *kernel_task)
+{
+	return !kernel_task->on_cpu &&
+	       kernel_task->__state & (STATE_INTERRUPTIBLE | STATE_UNINTERRUPTIBLE);
+}
+
+/* The call in which a task sleeps, of whose end we will not learn, as if it had just begun to. */
+static __always_inline void put_open_call(struct task_struct *kernel_task, struct task *task)
+{
+	u64 entry_ns = task->entry_ns;
+	struct mr_record_syscall *record;
+	task->entry_ns = 0;
+	if (entry_ns == 0 || !shared.is_recording || task->is_launcher ||
+	    !begin_record_of(record, MR_RECORD_BLOCKED_CALL, kernel_task->pid))
+		return;
+	record->head.number = task->number;
+	record->head.detail = task->operation;
+	record->file = task->file;
+	record->argument = task->argument;
+	end_record(record);
+}
+
+/* The child that the collector, which is the current task, wants to be followed. */
+static __always_inline bool is_child(struct task_struct *kernel_task)
+{
+	struct task_struct *collector = bpf_get_current_task_btf();
+	struct pid *pid = BPF_CORE_READ(kernel_task, thread_pid);
+	u32 level = level_of(BPF_CORE_READ(collector, thread_pid));
+	return kernel_task->pid == kernel_task->tgid && level <= level_of(pid) &&
+	       pid_at(pid, level) == shared.child &&
+	       BPF_CORE_READ(kernel_task, real_parent, tgid) == collector->tgid;
+}
+
+/* The collector runs it: at the beginning to follow its child, and when calls are no longer recorded, or nothing any more,
+ * to write those that are still open. */
 SEC("iter/task")
 int on_each_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *kernel_task = ctx->task;
 	if (!kernel_task)
 		return 0;
+	bool is_new = shared.child && !shared.is_followed && is_child(kernel_task);
+	if (is_new) {
+		follow(kernel_task, BPF_CORE_READ(kernel_task, real_parent, pid));
+		shared.is_followed = true;
+	}
 	struct task *task = bpf_task_storage_get(&tasks, kernel_task, NULL, 0);
 	if (!task)
 		return 0;
-	if (!task->is_announced) {
+	if (is_new)
 		task->is_launcher = true;
-		announce(kernel_task, task, BPF_CORE_READ(kernel_task, real_parent, pid));
-	}
-	if (shared.is_finishing)
+	if (shared.are_calls_ending && is_blocked(kernel_task))
+		put_open_call(kernel_task, task);
+	else if (shared.is_finishing || shared.are_calls_ending)
 		put_unfinished(kernel_task, task, MR_unfinished_reason_recording_ended);
 	return 0;
 }

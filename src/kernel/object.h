@@ -14,30 +14,51 @@
 #include "base/region.h"
 #include "base/vector.h"
 #include "kernel/collector.h"
+#include "kernel/feature.h"
 #include "kernel/records.h"
 #include "kernel/rings.h"
+
+enum {
+	MR_OBJECT_VISITS = 3, /* to follow the child, at the end of calls, and at the end of all */
+};
+
+struct mr_object_link {
+	struct bpf_link *link;
+	bool is_of_calls; /* of system calls */
+};
 
 struct mr_object {
 	struct bpf_object *object;      /* all programs, or a half of them */
 	struct bpf_object *second_half; /* NULL: there is none */
-	mr_vec(struct bpf_link *) links;
-	mr_vec(struct mr_kernel_off) off;
-	struct mr_region texts; /* of off */
+	mr_vec(struct mr_object_link) links;
+	bool is_off[MR_FEATURE_COUNT];
+	mr_vec(struct mr_kernel_off) off; /* the same, with reasons */
+	struct mr_region texts;           /* of off */
 	struct mr_bpf_shared *shared;
 	uint32_t cpu_count;
-	int tasks_fd;
+	struct bpf_link *visitor;
+	int visits[MR_OBJECT_VISITS]; /* descriptors; each visits all tasks once, when it is read */
+	uint32_t visit_count;         /* that are left */
 };
 
 /* Loads programs that write into the rings, which may not be there yet; nothing is attached. The cause of a failure
- * says what to do. */
+ * says what to do. Tables have one entry in `table_parts` of those that they could have. */
 int mr_object_load(const struct mr_kernel_options *options, const struct mr_rings *rings,
-		   struct mr_object *ret_object);
+		   uint32_t table_parts, struct mr_object *ret_object);
 
-/* Attaches all programs except the one that the collector runs itself. */
+/* Switches a feature off; fails if it is indispensable. */
+int mr_object_switch_off(struct mr_object *object, const struct mr_feature *feature,
+			 const char *why);
+
+/* Attaches all programs except the one that the collector runs itself, and prepares its runs. Nothing after this needs
+ * privileges, nor the system call bpf(). */
 int mr_object_attach(struct mr_object *object);
 
-/* Runs the program that visits each task. */
+/* Runs the program that visits each task, at most MR_OBJECT_VISITS times. */
 int mr_object_visit_tasks(struct mr_object *object);
+
+/* Of system calls, from now on only those that block are recorded. */
+void mr_object_end_calls(struct mr_object *object);
 
 void mr_object_detach(struct mr_object *object);
 

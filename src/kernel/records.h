@@ -27,6 +27,7 @@ enum {
 	MR_BPF_COMM_BYTES = 16,
 	MR_BPF_REDUCED =
 		64, /* processes whose calls are no longer all recorded: so many are named */
+	MR_BPF_CAST = 0x6d69, /* stands for the number of the kernel's bpf_rdonly_cast() */
 };
 
 enum mr_record_type {
@@ -259,8 +260,12 @@ struct mr_bpf_shared {
 	__u32 files;        /* numbers assigned */
 	__u32 alive;        /* tasks that are followed and have not exited */
 	__u64 not_followed;
-	__u32 reduced_count; /* may exceed MR_BPF_REDUCED */
-	__u32 unused;
+	__u32 child; /* written by the collector: whom to follow, by its pid there; 0: nobody */
+	__u32 is_followed;      /* the child was found */
+	__u32 reduced_count;    /* may exceed MR_BPF_REDUCED */
+	__u32 reduced_alive;    /* reduced processes that have not ended */
+	__u32 are_calls_ending; /* written by the collector: from now on only calls that block */
+	__u32 guarded;          /* tasks of which the user may not see everything */
 	struct mr_bpf_reduced reduced[MR_BPF_REDUCED];
 	struct mr_bpf_cpu cpus[MR_BPF_CPUS];
 	__u64 traced[MR_BPF_PIDS / 64];  /* bit set: maybe traced; not set: certainly not */
@@ -274,6 +279,8 @@ enum mr_syscall_kind {
 	MR_SYSCALL_RETURNS_DESCRIPTOR = 1 << 2,
 	MR_SYSCALL_CHANGES_SOCKET = 1 << 3, /* sets the socket's address or peer */
 	MR_SYSCALL_FUTEX = 1 << 4,
+	MR_SYSCALL_RETURNS_ADDRESS = 1 << 5,
+	MR_SYSCALL_ENDS_HANDLER = 1 << 6, /* of a signal */
 };
 
 /* Fixed before the programs are loaded. */
@@ -282,9 +289,18 @@ struct mr_bpf_settings {
 	__u8 no_arguments;
 	__u8 has_cast;         /* the kernel has bpf_rdonly_cast() */
 	__u8 has_switch_state; /* sched_switch passes the state */
-	__u32 yield_number;    /* of the system call sched_yield */
+	__u8 guards;           /* hide what this user may not see: */
+	__u32 user;
+	__u32 group;
+	__u32 yield_number; /* of the system call sched_yield */
 	__u32 calls_limit; /* a process that makes more in calls_window_ns is reduced; 0: none is */
+	__u32 type_of_task_struct; /* the kernel's number of this type, as the next four */
+	__u32 type_of_file;
+	__u32 type_of_sock;
+	__u32 type_of_socket;
+	__u32 type_of_unix_sock; /* 0 where the kernel has none */
 	__u64 calls_window_ns;
+	__u64 address_mask; /* obscures kernel addresses that serve as names */
 	__u8 syscall_kinds[MR_BPF_SYSCALLS];
 };
 

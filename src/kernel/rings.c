@@ -3,21 +3,17 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/macros.h"
+#include "base/thread.h"
 #include "kernel/permission.h"
 
 enum {
-	RING_MAX_BYTES = 16 << 20,
-	RING_MIN_BYTES = 256 << 10,
 	RING_OFFLINE_BYTES = 64 << 10, /* of a CPU that is switched off: it may come back */
-	DEFINITION_RING_BYTES = 512 << 10,
-	MEMORY_SHARE = 32, /* of the machine's memory for all rings: one part in so many */
 	RINGS_AT_ONCE = 64,
 };
 
@@ -26,16 +22,6 @@ static uint64_t power_of_two(uint64_t at_least)
 	uint64_t bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	while (bytes < at_least)
 		bytes *= 2;
-	return bytes;
-}
-
-static uint64_t default_ring_bytes(void)
-{
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t share = memory / MEMORY_SHARE / (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t bytes = RING_MAX_BYTES;
-	while (bytes > mr_max(share, (uint64_t)RING_MIN_BYTES))
-		bytes /= 2;
 	return bytes;
 }
 
@@ -99,105 +85,103 @@ static int make_some(int outer_fd, uint32_t first_cpu, uint32_t count, uint64_t 
 	return result;
 }
 
-static int make_all(int outer_fd, uint32_t cpu_count, uint64_t bytes, struct mr_ring *rings)
+static int make_all(const struct mr_ring_set *set)
 {
 	int result = 0;
-	for (uint32_t cpu = 0; cpu < cpu_count && result == 0; cpu += RINGS_AT_ONCE)
-		result = make_some(outer_fd, cpu, mr_min(cpu_count - cpu, (uint32_t)RINGS_AT_ONCE),
-				   bytes, rings);
+	for (uint32_t cpu = 0; cpu < set->cpu_count && result == 0; cpu += RINGS_AT_ONCE)
+		result = make_some(set->fd, cpu,
+				   mr_min(set->cpu_count - cpu, (uint32_t)RINGS_AT_ONCE),
+				   set->bytes, set->of_cpu);
 	return result;
 }
 
 static void *run(void *data)
 {
-	struct mr_rings *rings = data;
-	rings->result =
-		make_all(rings->events_fd, rings->cpu_count, rings->event_bytes, rings->events);
-	if (rings->result == 0)
-		rings->result = make_all(rings->definitions_fd, rings->cpu_count,
-					 DEFINITION_RING_BYTES, rings->definitions);
-	if (rings->result < 0)
-		snprintf(rings->why, sizeof rings->why, "%s", mr_error_text());
+	struct mr_ring_set *set = data;
+	set->result = make_all(set);
+	if (set->result < 0)
+		snprintf(set->why, sizeof set->why, "%s", mr_error_text());
 	return NULL;
+}
+
+/* ---- sets --------------------------------------------------------------------------------------------- */
+
+/* What will be in the outer map need only be of the same kind as the ring behind `pattern_fd`. */
+static int make_set(const char *name, uint32_t cpu_count, uint64_t bytes, int pattern_fd,
+		    struct mr_ring_set *set)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .inner_map_fd = (uint32_t)pattern_fd);
+	set->of_cpu = calloc(cpu_count, sizeof *set->of_cpu);
+	if (!set->of_cpu)
+		return mr_fail(ENOMEM, "no memory for the kernel level");
+	set->cpu_count = cpu_count;
+	set->bytes = bytes;
+	set->fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, name, sizeof(uint32_t),
+				 sizeof(uint32_t), cpu_count, &options);
+	return set->fd >= 0 ? 0 : mr_permission_explain(errno, "make a map of ring buffers");
+}
+
+static void begin_set(struct mr_ring_set *set)
+{
+	set->is_running = mr_thread_start(run, set, &set->thread);
+	if (!set->is_running)
+		run(set);
+}
+
+static void join(struct mr_ring_set *set)
+{
+	if (set->is_running)
+		pthread_join(set->thread, NULL);
+	set->is_running = false;
+}
+
+static int end_set(struct mr_ring_set *set)
+{
+	join(set);
+	return set->result < 0 ? mr_fail(-set->result, "%s", set->why) : 0;
+}
+
+static void free_set(struct mr_ring_set *set)
+{
+	join(set);
+	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++)
+		mr_ring_unmap(&set->of_cpu[cpu]);
+	if (set->fd > 0)
+		close(set->fd);
+	free(set->of_cpu);
+	*set = (struct mr_ring_set){0};
 }
 
 /* ---- for the caller ----------------------------------------------------------------------------------- */
 
-/* Returns its descriptor. What will be in it need only be of the same kind as the ring behind `pattern_fd`. */
-static int make_outer(const char *name, uint32_t cpu_count, int pattern_fd)
+int mr_rings_begin(struct mr_rings *rings, uint32_t cpu_count, const struct mr_kernel_sizes *sizes)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .inner_map_fd = (uint32_t)pattern_fd);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, name, sizeof(uint32_t),
-				sizeof(uint32_t), cpu_count, &options);
-	return fd >= 0 ? fd : mr_permission_explain(errno, "make a map of ring buffers");
-}
-
-static int make_outers(struct mr_rings *rings)
-{
+	*rings = (struct mr_rings){0};
+	uint64_t event_bytes = power_of_two(sizes->event_ring_bytes);
+	if (event_bytes > UINT32_C(1) << 30)
+		return mr_fail(EINVAL, "the kernel level's buffers are too large: 1 GiB at most");
 	mr_auto(close_fd) int pattern = make_map((uint64_t)sysconf(_SC_PAGESIZE));
 	if (pattern < 0)
 		return pattern;
-	rings->events_fd = make_outer("event_rings", rings->cpu_count, pattern);
-	if (rings->events_fd < 0)
-		return rings->events_fd;
-	rings->definitions_fd = make_outer("definition_rings", rings->cpu_count, pattern);
-	return rings->definitions_fd < 0 ? rings->definitions_fd : 0;
-}
-
-/* It takes no signal that is meant for the others. */
-static void start_thread(struct mr_rings *rings)
-{
-	sigset_t all, before;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rings->is_running = pthread_create(&rings->thread, NULL, run, rings) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!rings->is_running)
-		run(rings);
-}
-
-int mr_rings_begin(struct mr_rings *rings, uint32_t cpu_count, uint64_t bytes)
-{
-	*rings = (struct mr_rings){.events_fd = -1, .definitions_fd = -1};
-	rings->event_bytes = bytes ? power_of_two(bytes) : default_ring_bytes();
-	if (rings->event_bytes > UINT32_C(1) << 30)
-		return mr_fail(EINVAL, "the kernel level's buffers are too large: 1 GiB at most");
-	rings->events = calloc(cpu_count, sizeof *rings->events);
-	rings->definitions = calloc(cpu_count, sizeof *rings->definitions);
-	if (!rings->events || !rings->definitions)
-		return mr_fail(ENOMEM, "no memory for the kernel level");
-	rings->cpu_count = cpu_count;
-	int result = make_outers(rings);
+	int result = make_set("event_rings", cpu_count, event_bytes, pattern, &rings->events);
 	if (result == 0)
-		start_thread(rings);
-	return result;
-}
-
-static void join(struct mr_rings *rings)
-{
-	if (rings->is_running)
-		pthread_join(rings->thread, NULL);
-	rings->is_running = false;
+		result = make_set("definition_rings", cpu_count, sizes->definition_ring_bytes,
+				  pattern, &rings->definitions);
+	if (result < 0)
+		return result;
+	begin_set(&rings->events);
+	begin_set(&rings->definitions);
+	return 0;
 }
 
 int mr_rings_end(struct mr_rings *rings)
 {
-	join(rings);
-	return rings->result < 0 ? mr_fail(-rings->result, "%s", rings->why) : 0;
+	int result = end_set(&rings->events);
+	return result < 0 ? result : end_set(&rings->definitions);
 }
 
 void mr_rings_free(struct mr_rings *rings)
 {
-	join(rings);
-	for (uint32_t cpu = 0; cpu < rings->cpu_count; cpu++) {
-		mr_ring_unmap(&rings->events[cpu]);
-		mr_ring_unmap(&rings->definitions[cpu]);
-	}
-	if (rings->events_fd > 0)
-		close(rings->events_fd);
-	if (rings->definitions_fd > 0)
-		close(rings->definitions_fd);
-	free(rings->events);
-	free(rings->definitions);
-	*rings = (struct mr_rings){0};
+	free_set(&rings->events);
+	free_set(&rings->definitions);
 }

@@ -48,20 +48,26 @@ static __always_inline bool put_name(u32 tid, u32 pid, const struct task_name *n
 	return true;
 }
 
+__noinline int put_new_name(u32 tid, u32 pid, struct task_name *name)
+{
+	if (!name)
+		return 0;
+	struct task_name *known = bpf_map_lookup_elem(&names, &tid);
+	if (known && ((u64 *)known)[0] == ((u64 *)name)[0] && ((u64 *)known)[1] == ((u64 *)name)[1])
+		return 0;
+	if (put_name(tid, pid, name))
+		bpf_map_update_elem(&names, &tid, name, BPF_ANY);
+	return 0;
+}
+
 /* Records the name of a task that is not traced, if it is new. */
 static __always_inline void introduce(struct task_struct *stranger)
 {
-	u32 tid = stranger->pid;
 	struct task_name name;
-	if (tid == 0)
+	if (stranger->pid == 0)
 		return;
 	bpf_probe_read_kernel(&name, sizeof name, stranger->comm);
-	struct task_name *known = bpf_map_lookup_elem(&names, &tid);
-	if (known && ((u64 *)known)[0] == ((u64 *)&name)[0] &&
-	    ((u64 *)known)[1] == ((u64 *)&name)[1])
-		return;
-	if (put_name(tid, stranger->tgid, &name))
-		bpf_map_update_elem(&names, &tid, &name, BPF_ANY);
+	put_new_name(stranger->pid, stranger->tgid, &name);
 }
 
 /* ---- waiting for a CPU ---------------------------------------------------------------------------- */
@@ -104,8 +110,11 @@ static __always_inline bool is_throttled(struct task_struct *kernel_task)
 	return bpf_core_field_exists(kernel_task->throttled) && kernel_task->throttled;
 }
 
-static __always_inline u8 switch_reason(struct task_struct *previous, bool is_preempted, u32 state)
+/* Why the current task leaves its CPU. A function of its own, so that the verifier does not go through what follows for
+ * each reason. */
+__noinline u32 switch_reason(u32 is_preempted, u32 state)
 {
+	struct task_struct *previous = bpf_get_current_task_btf();
 	state &= STATE_MASK;
 	if (is_throttled(previous))
 		return MR_switch_reason_throttled;
@@ -132,29 +141,49 @@ static __always_inline bool is_runnable(u8 reason)
 
 static __always_inline bool are_blocked_calls_wanted(const struct task *task)
 {
-	return settings.record_blocked_calls || (settings.calls_limit && task->is_reduced);
+	if (!settings.calls_limit)
+		return settings.record_blocked_calls;
+	return task->is_reduced || (shared.are_calls_ending && task->entry_ns == 0);
 }
 
-static __always_inline void put_blocked_call(struct task_struct *kernel_task, struct task *task)
+/* A call that millrace's library makes. Where a signal interrupts it, the handler begins with the mark in the
+ * register: then it is none, until the register changes or the handler ends. */
+static __always_inline bool is_own_call(struct task *task, struct pt_regs *regs, u8 kind)
 {
+	bool is_marked = mr_regs_sixth_argument(regs) == MR_OWN_MARK;
+	if (is_marked && !unlikely(task->has_stale_mark))
+		return true;
+	if (unlikely(task->has_stale_mark) && (!is_marked || kind & MR_SYSCALL_ENDS_HANDLER))
+		task->has_stale_mark = false;
+	return false;
+}
+
+/* The call in which the current task is about to sleep. */
+__noinline int put_blocked_call(struct task *task)
+{
+	struct task_struct *kernel_task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(kernel_task);
-	if (!regs || mr_regs_is_other_abi(regs) || kernel_task->flags & FLAG_IO_WORKER ||
-	    mr_regs_sixth_argument(regs) == MR_OWN_MARK)
-		return;
+	if (!task || !regs || mr_regs_is_other_abi(regs) || kernel_task->flags & FLAG_IO_WORKER)
+		return 0;
 	long number = mr_regs_number(regs);
 	if (number < 0 || number >= MR_BPF_SYSCALLS)
-		return;
+		return 0;
 	u8 kind = settings.syscall_kinds[number];
-	u64 argument = mr_regs_first_argument(regs);
-	u32 file = kind & MR_SYSCALL_DESCRIPTOR ? file_of(kernel_task, argument, task) : 0;
+	if (is_own_call(task, regs, kind))
+		return 0;
+	u64 argument = is_guarded(kernel_task, task) ? 0 : mr_regs_first_argument(regs);
+	u32 file = 0;
+	if (kind & MR_SYSCALL_DESCRIPTOR && !is_guarded(kernel_task, task))
+		file = file_of(kernel_task, argument, task);
 	struct mr_record_syscall *record;
 	if (!begin_record_of(record, MR_RECORD_BLOCKED_CALL, kernel_task->pid))
-		return;
+		return 0;
 	record->head.number = number;
 	record->head.detail = kind & MR_SYSCALL_FUTEX ? mr_regs_second_argument(regs) & 0x7f : 0;
 	record->file = file;
 	record->argument = argument;
 	end_record(record);
+	return 0;
 }
 
 /* Minor faults since the last switch. */
@@ -196,7 +225,7 @@ int on_switch(u64 *ctx)
 			return 0;
 	}
 	u32 state = settings.has_switch_state ? ctx[3] : previous->__state;
-	u8 reason = switch_reason(previous, is_preempted, state);
+	u8 reason = switch_reason(is_preempted, state);
 	if (leaving)
 		set_waits_for(leaving, is_runnable(reason) ? bpf_get_smp_processor_id() + 1 : 0);
 	if (coming)
@@ -214,7 +243,7 @@ int on_switch(u64 *ctx)
 	put_switch(previous, minor_faults, next->pid, reason);
 	if (leaving && are_blocked_calls_wanted(leaving) && !is_runnable(reason) &&
 	    reason != MR_switch_reason_exited)
-		put_blocked_call(previous, leaving);
+		put_blocked_call(leaving);
 	return 0;
 }
 
@@ -233,7 +262,7 @@ struct {
 } sources SEC(".maps");
 
 /* Names a timer function or an irq, once on each CPU, for the reader of that CPU's ring. */
-static __noinline int name_source(struct mr_bpf_context *context)
+__noinline int name_source(struct mr_bpf_context *context)
 {
 	if (!context ||
 	    (context->kind != MR_wake_context_hrtimer && context->kind != MR_wake_context_timer &&
@@ -247,13 +276,15 @@ static __noinline int name_source(struct mr_bpf_context *context)
 	struct mr_record_source *record;
 	if (!begin_record_of(record, MR_RECORD_SOURCE, 0))
 		return 0;
+	u64 address = context->source ^ settings.address_mask;
 	record->head.detail = context->kind;
 	record->source = context->source;
 	if (context->kind == MR_wake_context_irq)
 		bpf_probe_read_kernel_str(record->name, sizeof record->name, (void *)context->name);
 	else
-		bpf_snprintf(record->name, sizeof record->name, "%ps", &context->source,
-			     sizeof context->source);
+		bpf_snprintf(record->name, sizeof record->name, "%ps", &address, sizeof address);
+	if (record->name[0] == '0') /* no symbol: its address */
+		__builtin_memcpy(record->name, "unknown", sizeof "unknown");
 	end_record(record);
 	bpf_map_update_elem(&sources, &key, &one, BPF_ANY);
 	return 0;

@@ -6,6 +6,9 @@
  * With --syscalls=auto a process that makes very many calls is reduced: from then on only its calls that block are
  * recorded, by scheduling.bpf.h. Threads count their own calls, and add them to the storage of their process's first
  * thread every CALLS_AT_ONCE calls; there they also learn that another thread has reduced the process.
+ *
+ * Where only reduced processes are left that make many calls, the collector detaches both programs: it sets
+ * are_calls_ending, so that no call is begun any more, visits all tasks to write those that are open, and detaches.
  */
 #ifndef MR_KERNEL_SYSCALLS_BPF_H
 #define MR_KERNEL_SYSCALLS_BPF_H
@@ -43,22 +46,24 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long number)
 	struct task *task = calling_task(kernel_task);
 	if (!task)
 		return 0;
-	if (!shared.is_recording || mr_regs_sixth_argument(regs) == MR_OWN_MARK) {
-		task->entry_ns = 0;
+	bool is_other_abi = mr_regs_is_other_abi(regs);
+	u8 kind = is_other_abi ? 0 : settings.syscall_kinds[number & (MR_BPF_SYSCALLS - 1)];
+	task->entry_ns = 0;
+	if (!shared.is_recording || shared.are_calls_ending || is_own_call(task, regs, kind))
 		return 0;
-	}
 	u64 argument = mr_regs_first_argument(regs);
-	task->argument = argument;
+	bool guarded = is_guarded(kernel_task, task);
+	task->is_guarded = guarded;
+	task->argument = guarded ? 0 : argument;
 	task->file = 0;
 	task->operation = 0;
-	if (unlikely(mr_regs_is_other_abi(regs))) {
+	if (unlikely(is_other_abi)) {
 		task->number = MR_BPF_OTHER_ABI | (u16)number;
 	} else {
-		u8 kind = settings.syscall_kinds[number & (MR_BPF_SYSCALLS - 1)];
 		u32 descriptor =
 			kind & MR_SYSCALL_DESCRIPTOR ? argument : mr_regs_fifth_argument(regs);
 		task->number = number;
-		if (kind & (MR_SYSCALL_DESCRIPTOR | MR_SYSCALL_FIFTH_DESCRIPTOR))
+		if (kind & (MR_SYSCALL_DESCRIPTOR | MR_SYSCALL_FIFTH_DESCRIPTOR) && !guarded)
 			task->file = file_of(kernel_task, descriptor, task);
 		else if (kind & MR_SYSCALL_FUTEX)
 			task->operation = mr_regs_second_argument(regs) & 0x7f;
@@ -81,7 +86,7 @@ static __always_inline void put_syscall(struct task *task, u32 tid, long result)
 	end_record(record);
 }
 
-static __noinline int put_syscall_wide(struct task *task, u32 tid, long result)
+__noinline int put_syscall_wide(struct task *task, u32 tid, long result)
 {
 	struct mr_record_syscall_wide *record;
 	if (!task || !begin_record_of(record, MR_RECORD_SYSCALL_WIDE, tid))
@@ -96,11 +101,20 @@ static __noinline int put_syscall_wide(struct task *task, u32 tid, long result)
 	return 0;
 }
 
+/* Without what may be an address. */
+static __always_inline long guarded_result(const struct task *task, long result, u8 kind)
+{
+	bool may_be_address = kind & MR_SYSCALL_RETURNS_ADDRESS ||
+			      task->number & MR_BPF_OTHER_ABI || (s32)result != result;
+	return result > 0 && may_be_address ? 0 : result;
+}
+
 /* ---- too many calls ------------------------------------------------------------------------------------ */
 
 static __always_inline void reduce(struct task_struct *leader, struct task *process, u64 now_ns)
 {
 	process->is_process_reduced = true;
+	__sync_fetch_and_add(&shared.reduced_alive, 1);
 	u32 index = __sync_fetch_and_add(&shared.reduced_count, 1);
 	if (index >= MR_BPF_REDUCED)
 		return;
@@ -112,8 +126,9 @@ static __always_inline void reduce(struct task_struct *leader, struct task *proc
 
 /* Two threads may begin the same window, or reduce the process at once: then it is reduced a little later, or named
  * twice. */
-static __noinline int add_up_calls(struct task_struct *kernel_task, struct task *task)
+__noinline int add_up_calls(struct task *task)
 {
+	struct task_struct *kernel_task = bpf_get_current_task_btf();
 	struct task_struct *leader = kernel_task->group_leader;
 	struct task *process = leader ? bpf_task_storage_get(&tasks, leader, NULL, 0) : NULL;
 	if (!task || !process)
@@ -149,9 +164,11 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 	}
 	if (unlikely(result < 0) && is_cut_short(kernel_task, result))
 		return 0; /* written when the thread ends */
+	if (unlikely(task->is_guarded))
+		result = guarded_result(task, result, kind);
 	bool returns_descriptor = kind & MR_SYSCALL_RETURNS_DESCRIPTOR && result >= 0;
 	if ((returns_descriptor || kind & MR_SYSCALL_CHANGES_SOCKET) &&
-	    task->number < MR_BPF_OTHER_ABI)
+	    task->number < MR_BPF_OTHER_ABI && !task->is_guarded)
 		task->file =
 			file_of(kernel_task, returns_descriptor ? result : task->argument, task);
 	if (unlikely((s32)result != result))
@@ -160,7 +177,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 		put_syscall(task, kernel_task->pid, result);
 	task->entry_ns = 0;
 	if (settings.calls_limit && unlikely(++task->calls >= CALLS_AT_ONCE))
-		add_up_calls(kernel_task, task);
+		add_up_calls(task);
 	return 0;
 }
 

@@ -46,7 +46,9 @@ static const struct {
 	{FIRST | RETURNS, "openat openat2 dup dup2 dup3 accept accept4 pidfd_getfd "
 			  "open_by_handle_at "},
 	{SOCKET, "connect bind "},
-	{FIFTH, "mmap mmap2 "},
+	{FIFTH | MR_SYSCALL_RETURNS_ADDRESS, "mmap mmap2 "},
+	{MR_SYSCALL_RETURNS_ADDRESS, "brk mremap shmat "},
+	{MR_SYSCALL_ENDS_HANDLER, "rt_sigreturn "},
 	{MR_SYSCALL_FUTEX, "futex "},
 };
 

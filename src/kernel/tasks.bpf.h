@@ -35,18 +35,19 @@
 struct mr_bpf_shared shared;
 const volatile struct mr_bpf_settings settings SEC(".rodata.settings");
 
-extern void *bpf_rdonly_cast(void *pointer, u32 type) __ksym __weak;
+/* The loader fills in the kernel's function, and in the settings the kernel's types. */
+static void *(*const rdonly_cast)(void *pointer, u32 type) = (void *)MR_BPF_CAST;
 
 /* Reads a field through a pointer loaded from memory: directly if the kernel permits it. */
 #define peek(pointer, field) (settings.has_cast ? (pointer)->field : BPF_CORE_READ(pointer, field))
-#define cast(pointer, kernel_type)                                                                 \
-	(settings.has_cast                                                                         \
-		 ? (kernel_type *)bpf_rdonly_cast((pointer), bpf_core_type_id_kernel(kernel_type)) \
-		 : (kernel_type *)(pointer))
+#define cast(pointer, kernel_type)                                                              \
+	(settings.has_cast                                                                      \
+		 ? (struct kernel_type *)rdonly_cast((pointer), settings.type_of_##kernel_type) \
+		 : (struct kernel_type *)(pointer))
 
 /* For reading a pointer that is in it, and needs not be trusted: the verifier takes long to find out whether it may trust
  * what lies behind a task that it trusts. */
-#define plain_task(kernel_task) cast(kernel_task, struct task_struct)
+#define plain_task(kernel_task) cast(kernel_task, task_struct)
 
 /* Identifies a file. A dentry alone is not enough, as it may have been freed and reused for another file; the
  * hash of the name changes when the file is renamed. */
@@ -69,13 +70,15 @@ struct task {
 	u32 waits_for;    /* CPU it is counted as waiting for, plus 1 */
 	u32 last_file;    /* number of last_key */
 	u8 operation;
-	u8 is_announced;
-	u8 is_launcher;        /* has not executed the program yet: its system calls are record's */
-	u8 is_reduced;         /* of its system calls only those that block are recorded */
-	u8 calls;              /* not yet counted in process_calls */
-	u8 is_process_reduced; /* in a process's first thread, as the next two */
-	u32 process_calls;     /* by all its threads in the window */
-	u64 window_ns;         /* when the window began */
+	u8 is_launcher;    /* has not executed the program yet: its system calls are record's */
+	u8 is_reduced;     /* of its system calls only those that block are recorded */
+	u8 calls;          /* not yet counted in process_calls */
+	u8 is_guarded;     /* during the call it is in */
+	u8 was_guarded;    /* at some time */
+	u8 has_stale_mark; /* a handler runs with the mark of the call that its signal interrupted */
+	u8 is_process_reduced;    /* in a process's first thread, as the next two */
+	u32 process_calls;        /* by all its threads in the window */
+	u64 window_ns;            /* when the window began */
 	struct file_key last_key; /* most calls use the same file as the previous call */
 };
 
