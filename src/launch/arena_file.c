@@ -15,73 +15,28 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "launch/arena_room.h"
+#include "launch/leftovers.h"
 
 enum {
 	USUAL_SLOTS = 1024, /* 64 MiB: as many threads may end between two looks of record */
-	FIRST_SLOTS =
-		512, /* of these, allocated before the program starts: a few milliseconds ... */
-	PART_SLOTS = 128, /* ... and then so many at a time: nothing is drained meanwhile */
+	FIRST_SLOTS = 64,   /* of these, allocated before the program starts: one millisecond ... */
+	PART_SLOTS = 32,    /* ... and then so many at a time: nothing is drained meanwhile */
 	MIN_SLOTS = 64,
-	RESERVED_SHARE = 8, /* one slot in so many is kept for definitions */
+	SPACE_PARTS = 16, /* of the address space, one part in so many */
 };
 
-static const char shared_memory_folder[] = "/dev/shm";
+static const char shared_memory_folder[] = MR_SHARED_MEMORY_FOLDER;
 
 /* ---- size ----------------------------------------------------------------------------------------- */
 
-/* A limit as the kernel prints it; "max", or no such file: none. */
-static uint64_t read_limit(const char *path)
-{
-	uint64_t limit;
-	mr_auto(close_file) FILE *file = fopen(path, "re");
-	return file && fscanf(file, "%" SCNu64, &limit) == 1 ? limit : UINT64_MAX;
-}
-
-/* The least limit of a control group and the groups around it. Cuts `group` off from its end. */
-static uint64_t least_limit(const char *root, char *group, const char *name)
-{
-	uint64_t least = UINT64_MAX;
-	for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
-		mr_auto(free) char *path = NULL;
-		*end = 0;
-		if (asprintf(&path, "%s%s/%s", root, group, name) < 0)
-			break;
-		least = mr_min(least, read_limit(path));
-	}
-	return least;
-}
-
-/* What the control groups allow: the pages of the arena count there. Lines are NUMBER:CONTROLLERS:GROUP. */
-static uint64_t control_group_limit(void)
-{
-	uint64_t least = UINT64_MAX;
-	mr_auto(close_file) FILE *file = fopen("/proc/self/cgroup", "re");
-	mr_auto(free) char *line = NULL;
-	size_t capacity = 0;
-	while (file && getline(&line, &capacity, file) > 0) {
-		char *group = strchr(line, '/');
-		uint64_t limit = UINT64_MAX;
-		line[strcspn(line, "\n")] = 0;
-		if (group && strncmp(line, "0::", 3) == 0)
-			limit = least_limit("/sys/fs/cgroup", group, "memory.max");
-		else if (group && strstr(line, ":memory:"))
-			limit = least_limit("/sys/fs/cgroup/memory", group,
-					    "memory.limit_in_bytes");
-		least = mr_min(least, limit);
-	}
-	return least;
-}
-
 uint64_t mr_arena_default_bytes(void)
 {
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	memory = mr_min(memory, control_group_limit());
-	uint64_t least = mr_min(UINT64_C(64) << 20, memory / 16);
-	uint64_t bytes = mr_max(mr_min(memory / 16, UINT64_C(2) << 30), least);
-	/* All of it is mapped into every traced process, and must not take the program's address space. */
+	uint64_t bytes = mr_min(mr_arena_room_capacity(), UINT64_C(2) << 30);
+	/* record maps all of it. */
 	struct rlimit space;
 	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
-		bytes = mr_min(bytes, (uint64_t)space.rlim_cur / 16);
+		bytes = mr_min(bytes, (uint64_t)space.rlim_cur / SPACE_PARTS);
 	return bytes;
 }
 
@@ -102,13 +57,20 @@ static int make_file(const char *folder, char *ret_path, size_t path_bytes)
 	uint64_t number;
 	if (!absolute || getrandom(&number, sizeof number, 0) != sizeof number)
 		return mr_fail_errno(errno, "cannot create the arena in %s", folder);
-	if (snprintf(ret_path, path_bytes, "%s/millrace-arena-%016" PRIx64, absolute, number) >=
+	if (snprintf(ret_path, path_bytes, "%s/" MR_ARENA_NAME "%016" PRIx64, absolute, number) >=
 	    (int)path_bytes)
 		return mr_fail(ENAMETOOLONG, "the path of the trace is too long");
 	int fd = open(absolute, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
 		fd = open(ret_path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	return fd >= 0 ? fd : mr_fail_errno(errno, "cannot create the arena in %s", folder);
+}
+
+void mr_arena_file_set_folder(const struct mr_arena_file *file, const char *path)
+{
+	struct mr_control *control = file->arena->control;
+	mr_auto(free) char *absolute = realpath(path, NULL);
+	snprintf(control->folder, sizeof control->folder, "%s", absolute ? absolute : "");
 }
 
 int mr_arena_file_publish(const struct mr_arena_file *file)
@@ -137,7 +99,8 @@ static bool is_left_link(const char *path)
 	const char *name = strrchr(path, '/');
 	struct stat status;
 	ssize_t length = readlink(path, target, sizeof target - 1);
-	return length > 6 && name && strncmp(name, "/millrace-arena-", 16) == 0 &&
+	return length > 6 && name &&
+	       strncmp(name, "/" MR_ARENA_NAME, strlen("/" MR_ARENA_NAME)) == 0 &&
 	       memcmp(target, "/proc/", 6) == 0 && lstat(path, &status) == 0 &&
 	       status.st_uid == geteuid();
 }
@@ -145,53 +108,58 @@ static bool is_left_link(const char *path)
 /* Allocates what lies behind the first `slots` slots and lets them be claimed. */
 static int provide_slots(struct mr_arena_file *file, uint32_t slots)
 {
-	struct mr_arena *arena = file->arena;
+	struct mr_control *control = file->arena->control;
 	off_t from = (off_t)mr_arena_file_bytes(file->slot_count);
 	if (fallocate(file->fd, 0, from, (off_t)mr_arena_file_bytes(slots) - from) < 0)
 		return -errno;
 	file->slot_count = slots;
-	atomic_store_explicit(&arena->reserved_slots, slots / RESERVED_SHARE, memory_order_relaxed);
-	atomic_store_explicit(&arena->slot_count, slots, memory_order_release);
-	atomic_fetch_add_explicit(&arena->freed, 1, memory_order_release);
+	file->arena->slot_limit = slots; /* record itself claims no others */
+	atomic_store_explicit(&control->slot_count, slots, memory_order_release);
+	atomic_fetch_add_explicit(&control->freed, 1, memory_order_release);
 	return 0;
 }
 
-static int map_file(struct mr_arena_file *file, uint64_t bytes)
+static int map_file(struct mr_arena_file *file, uint32_t slots)
 {
-	void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+	void *mapped = mmap(NULL, mr_arena_file_bytes(slots), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    file->fd, 0);
 	if (mapped == MAP_FAILED)
 		return mr_fail_errno(errno, "cannot map the arena %s", file->path);
-	file->arena = mapped;
-	return 0;
+	file->memory = mapped;
+	file->slot_capacity = slots;
+	file->arena = calloc(1, sizeof *file->arena);
+	return file->arena ? 0 : mr_fail(ENOMEM, "no memory for the arena");
 }
 
 static int fill_file(struct mr_arena_file *file, uint32_t slots)
 {
-	struct mr_arena header = {.magic = MR_ARENA_MAGIC,
-				  .version = MR_ARENA_VERSION,
-				  .schema_check = mr_schema_check(),
-				  .slot_capacity = slots};
+	struct mr_control control = {.magic = MR_ARENA_MAGIC,
+				     .version = MR_ARENA_VERSION,
+				     .schema_check = mr_schema_check()};
 	if (ftruncate(file->fd, (off_t)mr_arena_file_bytes(slots)) < 0)
 		return mr_fail_errno(errno, "cannot size the arena %s", file->path);
 	if (fallocate(file->fd, 0, 0, MR_ARENA_SLOTS_OFFSET) < 0)
 		return mr_fail_errno(errno, "cannot allocate the arena %s", file->path);
-	int result = map_file(file, mr_arena_file_bytes(slots));
+	int result = map_file(file, slots);
 	if (result < 0)
 		return result;
-	file->slot_capacity = slots;
-	snprintf(header.arena_path, sizeof header.arena_path, "%s", file->path);
-	if (getrandom(header.trace_uuid, sizeof header.trace_uuid, 0) != sizeof header.trace_uuid)
+	if (getrandom(control.trace_uuid, sizeof control.trace_uuid, 0) !=
+	    sizeof control.trace_uuid)
 		return mr_fail_errno(errno, "cannot make a random trace id");
-	*file->arena = header;
-	result = provide_slots(file, mr_min(slots, (uint32_t)FIRST_SLOTS));
+	memcpy(file->memory, &control, sizeof control);
+	mr_arena_use_whole(file->arena, file->memory, slots);
+	uint32_t usual = mr_arena_room_first(file, mr_min(slots, (uint32_t)USUAL_SLOTS));
+	result = provide_slots(file, mr_min(usual, (uint32_t)FIRST_SLOTS));
 	return result < 0 ? mr_fail_errno(-result, "cannot allocate the arena %s", file->path) : 0;
 }
 
 int mr_arena_file_create(const char *directory, uint64_t bytes, struct mr_arena_file *ret_file)
 {
 	struct mr_arena_file file = {.fd = -1};
+	mr_leftovers_remove();
 	uint64_t wanted = mr_max(bytes / MR_ARENA_SLOT_BYTES, (uint64_t)MIN_SLOTS);
-	uint32_t slots = (uint32_t)mr_min(wanted, (uint64_t)MR_ARENA_SLOTS_MAX);
+	uint32_t slots = (uint32_t)mr_min(wanted / MR_WINDOW_SLOTS * MR_WINDOW_SLOTS,
+					  (uint64_t)MR_ARENA_SLOTS_MAX);
 	bool in_memory = has_room(shared_memory_folder, bytes + bytes / 4);
 	file.fd = make_file(in_memory ? shared_memory_folder : directory, file.path,
 			    sizeof file.path);
@@ -206,6 +174,13 @@ int mr_arena_file_create(const char *directory, uint64_t bytes, struct mr_arena_
 	}
 	*ret_file = file;
 	return 0;
+}
+
+static void unmap_file(struct mr_arena_file *file)
+{
+	free(mr_take(file->arena));
+	if (file->memory)
+		munmap(mr_take(file->memory), mr_arena_file_bytes(file->slot_capacity));
 }
 
 int mr_arena_file_open(const char *path, struct mr_arena_file *ret_file)
@@ -226,18 +201,17 @@ int mr_arena_file_open(const char *path, struct mr_arena_file *ret_file)
 	struct mr_arena_file file = {.fd = fd};
 	uint64_t bytes = (uint64_t)status.st_size;
 	snprintf(file.path, sizeof file.path, "%s", path);
-	bool is_large_enough = S_ISREG(status.st_mode) && bytes >= MR_ARENA_HEADER_BYTES;
-	int result = is_large_enough ? map_file(&file, bytes) : 0;
-	if (result < 0)
+	uint32_t slots = S_ISREG(status.st_mode) ? mr_arena_slots_of(bytes) : 0;
+	int result = slots > 0 && bytes == mr_arena_file_bytes(slots) ? map_file(&file, slots) : 0;
+	if (result == 0 && (!file.memory || !mr_control_is_valid(file.memory)))
+		result = mr_fail(EINVAL, "%s is not an arena of this version of millrace", path);
+	if (result < 0) {
+		unmap_file(&file);
 		return result;
-	if (!is_large_enough || !mr_arena_is_valid(file.arena, bytes)) {
-		if (file.arena)
-			munmap(file.arena, bytes);
-		return mr_fail(EINVAL, "%s is not an arena of this version of millrace", path);
 	}
-	/* Read once each: processes of the recording may still be running. */
-	file.slot_capacity = (uint32_t)((bytes - MR_ARENA_SLOTS_OFFSET) / MR_ARENA_SLOT_BYTES);
-	file.slot_count = mr_min(atomic_load(&file.arena->slot_count), file.slot_capacity);
+	mr_arena_use_whole(file.arena, file.memory, slots);
+	file.slot_count = mr_arena_slot_count(file.arena);
+	file.arena->slot_limit = file.slot_count;
 	fd = -1; /* it is the file's now */
 	*ret_file = file;
 	return 0;
@@ -254,25 +228,44 @@ int mr_arena_file_lock(const struct mr_arena_file *file)
 	return 0;
 }
 
+void mr_arena_file_switch(const struct mr_arena_file *file, uint32_t levels)
+{
+	const struct mr_arena *arena = file->arena;
+	atomic_store_explicit(&arena->tables->step_levels, levels, memory_order_relaxed);
+	atomic_store_explicit(&arena->control->levels, levels, memory_order_relaxed);
+}
+
+uint32_t mr_arena_file_slots_in_use(struct mr_arena_file *file)
+{
+	uint32_t highest = mr_min(
+		atomic_load_explicit(&file->arena->tables->highest_slot, memory_order_relaxed),
+		file->slot_capacity - 1);
+	file->highest_slot = mr_max(file->highest_slot, highest);
+	return mr_max(file->slot_count, file->highest_slot + 1);
+}
+
 bool mr_arena_file_complete(struct mr_arena_file *file)
 {
-	uint32_t usual = mr_min(file->slot_capacity, (uint32_t)USUAL_SLOTS);
+	uint32_t usual = file->usual_slots;
 	return file->slot_count >= usual ||
 	       provide_slots(file, mr_min(usual, file->slot_count + PART_SLOTS)) < 0;
 }
 
 void mr_arena_file_grow(struct mr_arena_file *file, uint32_t free_slots)
 {
-	uint32_t count = file->slot_count, capacity = file->slot_capacity;
+	uint32_t count = file->slot_count;
+	bool needs_more = free_slots < count / 2;
+	mr_arena_room_look(file, needs_more);
+	uint32_t allowed = file->slots_allowed;
 	/* In time, and not too much at once: while memory is being allocated nothing is drained. */
-	if (count < capacity && free_slots < count / 2)
-		provide_slots(file, mr_min(capacity, count + count / 2));
+	if (needs_more && !mr_arena_room_restore(file) && count < allowed)
+		provide_slots(file, mr_min(allowed, mr_align_up(count + count / 2,
+								(uint32_t)MR_WINDOW_SLOTS)));
 }
 
 void mr_arena_file_close(struct mr_arena_file *file, bool remove)
 {
-	if (file->arena)
-		munmap(file->arena, mr_arena_file_bytes(file->slot_capacity));
+	unmap_file(file);
 	if (remove && file->path[0])
 		unlink(file->path);
 	if (file->fd >= 0)

@@ -127,6 +127,8 @@ void mr_clock_samples_describe(const struct mr_clock_samples *samples,
 		frequency = 1000000000;
 	else if (samples->last_monotonic.value - first.value < 2 * CALIBRATION_NS)
 		frequency = samples->calibrated_frequency;
+	if (frequency == 0)
+		frequency = 1000000000; /* a clock stands still: any rate is as good */
 	ret_metadata->user_clock = (uint8_t)user_clock;
 	ret_metadata->monotonic = (struct mr_metadata_clock){
 		.description = "CLOCK_MONOTONIC",

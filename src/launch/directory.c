@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "launch/session_files.h"
 
 enum {
-	MIN_FREE_BYTES = 32 << 20
+	MIN_FREE_BYTES = 32 << 20,
+	RESERVE_BYTES = 1 << 20
 };
 
 static char *default_path(void)
@@ -162,4 +164,20 @@ int mr_directory_write_metadata(const struct mr_directory *directory,
 				const struct mr_metadata *metadata)
 {
 	return mr_directory_replace(directory->ctf, "metadata", print_metadata, metadata);
+}
+
+int mr_directory_reserve(const struct mr_directory *directory)
+{
+	mr_auto(close_fd) int reserve =
+		openat(directory->fd, MR_RESERVE_FILE, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int error = reserve < 0 ? errno : posix_fallocate(reserve, 0, RESERVE_BYTES);
+	return error ? mr_fail_errno(error, "cannot write into %s", directory->path) : 0;
+}
+
+void mr_directory_halve_reserve(const struct mr_directory *directory)
+{
+	mr_auto(close_fd) int reserve =
+		openat(directory->fd, MR_RESERVE_FILE, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (reserve >= 0)
+		(void)!ftruncate(reserve, RESERVE_BYTES / 2);
 }

@@ -37,6 +37,11 @@ int mr_directory_write_metadata(const struct mr_directory *directory,
 int mr_directory_replace(int folder, const char *name, int (*print)(FILE *file, const void *data),
 			 const void *data);
 
+/* Keeps some space, so that the last writes succeed on a full disk: one half for definitions, given back by
+ * mr_directory_halve_reserve(), the other for metadata and manifest, given back when MR_RESERVE_FILE is deleted. */
+int mr_directory_reserve(const struct mr_directory *directory);
+void mr_directory_halve_reserve(const struct mr_directory *directory);
+
 uint64_t mr_directory_free_bytes(const struct mr_directory *directory);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "launch/arena_room.h"
 #include "record/recorder.h"
 
 enum {
@@ -25,7 +26,7 @@ int mr_drain_init(struct mr_drain *drain, struct mr_arena_file *file, struct mr_
 
 void mr_drain_stop(struct mr_drain *drain)
 {
-	atomic_store_explicit(&drain->file->arena->levels, 0, memory_order_relaxed);
+	mr_arena_file_switch(drain->file, 0);
 	if (!drain->stop_reason)
 		drain->stop_reason = strdup(mr_error_text());
 }
@@ -44,11 +45,17 @@ bool mr_drain_copy_packet(struct mr_drain *drain, uint32_t slot)
 	memcpy(copy->packet, mr_arena_packet(arena, slot), copy->content_bytes);
 	memcpy(copy->open, from->open, sizeof copy->open);
 	copy->owner_packet = from->owner_packet;
-	copy->owner_ended = from->owner_ended;
+	copy->owner_ended = from->owner_ended != 0;
 	copy->discarded_events = from->discarded_events;
 	/* Read after progress: not before the last event copied. */
 	copy->end_ticks = mr_max(from->last_ticks, copy->packet->context.begin_ticks);
-	return copy->packet->header.magic == MR_CTF_MAGIC;
+	if (copy->packet->header.magic != MR_CTF_MAGIC)
+		return false;
+	/* Who it is from may be a lie, but it is no packet of the kernel level, and of this trace. */
+	copy->packet->header.stream_class = MR_STREAM_USER;
+	memcpy(copy->packet->header.trace_uuid, arena->trace_uuid, sizeof arena->trace_uuid);
+	copy->packet->context.kind = copy->packet->context.kind != MR_PACKET_EVENTS;
+	return true;
 }
 
 /* Appends an interval_unfinished event for everything that is open in a packet whose owner will not. It was
@@ -86,6 +93,36 @@ static bool is_vital(const struct mr_packet *packet)
 		packet->context.process == MR_RECORDER_PROCESS);
 }
 
+/* Where the event at `at` ends; `limit` if that is no event. */
+static const uint8_t *after_event(const uint8_t *at, const uint8_t *limit)
+{
+	bool is_extended = at[0] == MR_EVENT_EXTENDED;
+	size_t head = is_extended ? MR_EXTENDED_HEADER_BYTES : MR_COMPACT_HEADER_BYTES;
+	size_t left = (size_t)(limit - at);
+	const struct mr_event_desc *event = &mr_event_table[at[is_extended && left > 1]];
+	if (!event->name || left < head + event->fixed_bytes)
+		return limit;
+	at += head + event->fixed_bytes;
+	if (!event->has_text)
+		return at;
+	const uint8_t *zero = memchr(at, 0, (size_t)(limit - at));
+	return zero ? zero + 1 : limit;
+}
+
+static void count_lost_packet(struct mr_drain *drain, const struct mr_packet *packet,
+			      uint32_t content_bytes)
+{
+	const uint8_t *limit = (const uint8_t *)packet + content_bytes;
+	uint64_t events = 0;
+	for (const uint8_t *at = packet->events; at < limit; at = after_event(at, limit))
+		events++;
+	drain->lost_packets++;
+	if (packet->context.kind == MR_PACKET_DEFINITIONS)
+		drain->definitions_lost_with_packets += events;
+	else
+		drain->lost_with_packets += events;
+}
+
 int mr_drain_append(struct mr_drain *drain, struct mr_packet *packet, uint32_t content_bytes,
 		    uint64_t end_ticks, uint64_t discarded_events, bool owner_ended)
 {
@@ -94,7 +131,7 @@ int mr_drain_append(struct mr_drain *drain, struct mr_packet *packet, uint32_t c
 			     : mr_streams_append(drain->streams, packet, content_bytes, end_ticks,
 						 discarded_events, owner_ended);
 	if (result < 0) {
-		drain->lost_packets++;
+		count_lost_packet(drain, packet, content_bytes);
 		mr_drain_stop(drain);
 	}
 	return result;
@@ -117,7 +154,7 @@ static void take_packet(struct mr_drain *drain, uint32_t slot, bool owner_gone, 
 	}
 	/* A slot that its next owner has claimed but not begun must not look full of old events. */
 	atomic_store_explicit(&mr_arena_slot(arena, slot)->progress, 0, memory_order_relaxed);
-	mr_arena_free(arena, slot);
+	mr_arena_room_free(drain->file, slot);
 }
 
 /* Notes a slot as one to take now. */
@@ -148,15 +185,16 @@ static void sort_candidates(struct mr_drain *drain)
 void mr_drain_list(struct mr_drain *drain)
 {
 	struct mr_arena *arena = drain->file->arena;
-	uint32_t count = drain->file->slot_count;
+	uint32_t count = mr_arena_file_slots_in_use(drain->file);
 	drain->candidates.count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t word =
 			atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
+		if (!mr_slot_word_is_owned(word))
+			continue; /* there may be no memory */
 		uint64_t progress = atomic_load_explicit(&mr_arena_slot(arena, i)->progress,
 							 memory_order_acquire);
-		if (mr_slot_word_state(word) != MR_SLOT_FREE &&
-		    (uint32_t)progress > sizeof(struct mr_packet))
+		if ((uint32_t)progress > sizeof(struct mr_packet))
 			remember(drain, i);
 	}
 	sort_candidates(drain);
@@ -197,12 +235,12 @@ static void take_process(struct mr_drain *drain, size_t index)
 	const struct mr_process_info *info = &drain->processes->list.items[index];
 	uint32_t process = info->process;
 	uint64_t gone_ticks = when_gone(drain, info);
-	uint32_t count = drain->file->slot_count;
+	uint32_t count = mr_arena_file_slots_in_use(drain->file);
 	drain->candidates.count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t word =
 			atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
-		if (mr_slot_word_state(word) != MR_SLOT_FREE &&
+		if (mr_slot_word_is_owned(word) &&
 		    mr_slot_word_process_slot(word) == (uint32_t)info->slot)
 			remember(drain, i);
 	}
@@ -226,13 +264,14 @@ static void take_process(struct mr_drain *drain, size_t index)
 static uint32_t take_full_packets(struct mr_drain *drain, uint32_t *ret_free_slots)
 {
 	struct mr_arena *arena = drain->file->arena;
-	uint32_t count = drain->file->slot_count;
+	uint32_t count = mr_arena_file_slots_in_use(drain->file);
 	uint32_t taken = 0, free_slots = 0;
 	drain->candidates.count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t word =
 			atomic_load_explicit(mr_arena_state(arena, i), memory_order_acquire);
-		free_slots += mr_slot_word_state(word) == MR_SLOT_FREE;
+		free_slots +=
+			i < drain->file->slot_count && mr_slot_word_state(word) == MR_SLOT_FREE;
 		if (mr_slot_word_state(word) == MR_SLOT_FULL)
 			remember(drain, i);
 	}
@@ -296,9 +335,26 @@ void mr_drain_finish(struct mr_drain *drain)
 void mr_drain_losses(const struct mr_drain *drain, uint64_t ret_lost[MR_DRAIN_LOSS_REASONS])
 {
 	memcpy(ret_lost, drain->lost_by_kernel, sizeof drain->lost_by_kernel);
+	ret_lost[MR_loss_reason_not_written] += drain->lost_with_packets;
+	ret_lost[MR_loss_reason_definition] += drain->definitions_lost_with_packets;
 	for (size_t i = 0; i < drain->processes->list.count; i++)
 		for (int reason = 0; reason < MR_LOSS_REASONS; reason++)
 			ret_lost[reason] += drain->processes->list.items[i].lost[reason];
+}
+
+uint64_t mr_drain_lost_definitions(const struct mr_drain *drain)
+{
+	uint64_t by_reason[MR_DRAIN_LOSS_REASONS];
+	mr_drain_losses(drain, by_reason);
+	return by_reason[MR_loss_reason_definition];
+}
+
+uint64_t mr_drain_refused_events(const struct mr_drain *drain)
+{
+	const uint64_t most = UINT64_C(1) << 48; /* any process can write it */
+	return mr_min(atomic_load_explicit(&drain->file->arena->tables->events_refused,
+					   memory_order_relaxed),
+		      most);
 }
 
 uint64_t mr_drain_lost_events(const struct mr_drain *drain)
@@ -306,10 +362,11 @@ uint64_t mr_drain_lost_events(const struct mr_drain *drain)
 	static const enum mr_loss_reason reasons[] = {
 		MR_loss_reason_no_free_packet,     MR_loss_reason_signal_nesting,
 		MR_loss_reason_thread_ending,      MR_loss_reason_too_large,
-		MR_loss_reason_kernel_buffer_full, MR_loss_reason_kernel_nesting};
+		MR_loss_reason_kernel_buffer_full, MR_loss_reason_kernel_nesting,
+		MR_loss_reason_memory_limit,       MR_loss_reason_not_written,
+		MR_loss_reason_device_records,     MR_loss_reason_device_waits};
 	uint64_t by_reason[MR_DRAIN_LOSS_REASONS];
-	uint64_t lost =
-		atomic_load_explicit(&drain->file->arena->events_refused, memory_order_relaxed);
+	uint64_t lost = mr_drain_refused_events(drain);
 	mr_drain_losses(drain, by_reason);
 	for (size_t i = 0; i < mr_countof(reasons); i++)
 		lost += by_reason[reasons[i]];

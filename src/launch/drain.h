@@ -35,7 +35,7 @@ struct mr_drain_copy {
 };
 
 enum {
-	MR_DRAIN_LOSS_REASONS = MR_loss_reason_kernel_nesting + 1 /* of enum mr_loss_reason */
+	MR_DRAIN_LOSS_REASONS = MR_loss_reason_device_waits + 1 /* of enum mr_loss_reason */
 };
 
 struct mr_drain {
@@ -44,6 +44,8 @@ struct mr_drain {
 	struct mr_processes *processes;                 /* borrowed */
 	uint32_t own_process;                           /* the recorder's number among them */
 	uint64_t lost_packets;                          /* could not be written */
+	uint64_t lost_with_packets;                     /* events in these ... */
+	uint64_t definitions_lost_with_packets;         /* ... and definitions */
 	uint64_t lost_by_kernel[MR_DRAIN_LOSS_REASONS]; /* of the kernel level */
 	bool is_recovery;                               /* packets may be in the files already */
 	mr_vec(struct mr_drain_candidate) candidates; /* scratch of a pass, or of mr_drain_list() */
@@ -79,7 +81,13 @@ void mr_drain_stop(struct mr_drain *drain);
 /* What could not be recorded so far, in all processes and in the kernel, by enum mr_loss_reason. */
 void mr_drain_losses(const struct mr_drain *drain, uint64_t ret_lost[MR_DRAIN_LOSS_REASONS]);
 
-/* Of these, events. */
+/* Events of processes for which there was no entry in the arena. */
+uint64_t mr_drain_refused_events(const struct mr_drain *drain);
+
+/* Definitions that are missing from the trace. */
+uint64_t mr_drain_lost_definitions(const struct mr_drain *drain);
+
+/* Of all these, events. */
 uint64_t mr_drain_lost_events(const struct mr_drain *drain);
 
 void mr_drain_fini(struct mr_drain *drain);

@@ -64,12 +64,12 @@ bool mr_kernel_level_are_all_gone(const struct mr_kernel_level *level)
 	return level->kernel && mr_kernel_are_all_gone(level->kernel);
 }
 
-uint32_t mr_kernel_level_reduced(const struct mr_kernel_level *level)
+uint32_t mr_kernel_level_reductions(const struct mr_kernel_level *level)
 {
 	struct mr_kernel_status status = {0};
 	if (level->kernel)
 		mr_kernel_describe(level->kernel, &status);
-	return status.reduced_count;
+	return status.reduced_count + (status.calls_ended_ns != 0);
 }
 
 void mr_kernel_level_finish(struct mr_kernel_level *level)

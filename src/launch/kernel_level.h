@@ -32,8 +32,8 @@ void mr_kernel_level_finish(struct mr_kernel_level *level);
 /* True if it is known that no task which it followed is left. */
 bool mr_kernel_level_are_all_gone(const struct mr_kernel_level *level);
 
-/* Processes for which only blocking system calls are still recorded. */
-uint32_t mr_kernel_level_reduced(const struct mr_kernel_level *level);
+/* How often it was decided to record only blocking system calls: of a process, or of all. */
+uint32_t mr_kernel_level_reductions(const struct mr_kernel_level *level);
 
 /* Hands over all that is recorded so far. */
 void mr_kernel_level_flush(struct mr_kernel_level *level);

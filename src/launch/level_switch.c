@@ -4,11 +4,11 @@
 #include "record/recorder.h"
 
 void mr_level_switch_init(struct mr_level_switch *levels, const struct mr_session_options *options,
-			  struct mr_arena *arena, struct mr_kernel_level *kernel,
+			  const struct mr_arena_file *file, struct mr_kernel_level *kernel,
 			  const struct mr_drain *drain)
 {
 	*levels = (struct mr_level_switch){.options = options,
-					   .arena = arena,
+					   .file = file,
 					   .kernel = kernel,
 					   .drain = drain,
 					   .mask = options->levels &
@@ -29,18 +29,20 @@ static void turn_kernel(struct mr_level_switch *levels, bool on)
 static void turn_program(struct mr_level_switch *levels, bool on)
 {
 	if (!levels->drain->stop_reason)
-		atomic_store_explicit(&levels->arena->levels,
-				      MR_LEVEL_core | (on ? levels->mask : 0),
-				      memory_order_relaxed);
+		mr_arena_file_switch(levels->file, MR_LEVEL_core | (on ? levels->mask : 0));
 }
 
 void mr_level_switch_start(struct mr_level_switch *levels)
 {
 	const struct mr_session_options *options = levels->options;
+	struct mr_control *control = levels->file->arena->control;
+	control->wanted_levels = levels->mask;
+	if (options->step_range)
+		strcpy(control->step_range, options->step_range);
 	if (options->has_steps) {
-		levels->arena->first_step = options->first_step;
-		levels->arena->last_step = options->last_step;
-		levels->arena->step_levels = levels->mask;
+		control->first_step = options->first_step;
+		control->last_step = options->last_step;
+		control->step_levels = levels->mask;
 	}
 	levels->is_on = options->delay_ns == 0 && !options->has_steps;
 	turn_program(levels, levels->is_on);
@@ -53,7 +55,8 @@ void mr_level_switch_start(struct mr_level_switch *levels)
 /* The program has switched the levels itself. */
 static void follow(struct mr_level_switch *levels)
 {
-	uint32_t now = atomic_load_explicit(&levels->arena->levels, memory_order_relaxed);
+	uint32_t now = atomic_load_explicit(&levels->file->arena->tables->step_levels,
+					    memory_order_relaxed);
 	bool on = now & ~(uint32_t)MR_LEVEL_core;
 	if (on != levels->is_on)
 		turn_kernel(levels, on);

@@ -18,7 +18,7 @@
 
 struct mr_level_switch {
 	const struct mr_session_options *options; /* these are borrowed */
-	struct mr_arena *arena;
+	const struct mr_arena_file *file;
 	struct mr_kernel_level *kernel;
 	const struct mr_drain *drain;
 	uint32_t mask; /* of enum mr_level: recorded while it is on, besides the core level */
@@ -27,7 +27,7 @@ struct mr_level_switch {
 
 /* Nothing is switched yet. The kernel level must have been started: if that failed, it is left out. */
 void mr_level_switch_init(struct mr_level_switch *levels, const struct mr_session_options *options,
-			  struct mr_arena *arena, struct mr_kernel_level *kernel,
+			  const struct mr_arena_file *file, struct mr_kernel_level *kernel,
 			  const struct mr_drain *drain);
 
 /* Before the program runs. */

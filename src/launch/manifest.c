@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "hook/rank.h"
 #include "hook/target.h"
 #include "launch/cpu_time.h"
 #include "launch/session.h"
@@ -44,6 +45,21 @@ static void set_boot_id(json_t *manifest)
 	json_object_set_new(manifest, "boot_id", text(line));
 }
 
+/* Of the recorder itself, where one records each rank by itself; processes of the trace say their own. */
+static void set_rank(json_t *manifest)
+{
+	struct mr_rank rank;
+
+	if (!mr_rank_find(&rank))
+		return;
+	json_t *object = json_pack("{sI ss}", "rank", (json_int_t)rank.rank, "source", rank.source);
+	if (rank.world_size != MR_NO_RANK)
+		json_object_set_new(object, "world_size", json_integer(rank.world_size));
+	if (rank.local_rank != MR_NO_RANK)
+		json_object_set_new(object, "local_rank", json_integer(rank.local_rank));
+	json_object_set_new(manifest, "rank", object);
+}
+
 static void set_cpu_time(json_t *manifest, const char *when)
 {
 	struct mr_cpu_time time;
@@ -64,13 +80,13 @@ static json_t *levels_array(uint32_t levels)
 
 static json_t *options_object(const struct mr_session_options *options)
 {
-	return json_pack("{sI sI sI sI sI sI sI sb}", "delay_ns", (json_int_t)options->delay_ns,
+	return json_pack("{sI sI sI sI ss? sI sI sI sb}", "delay_ns", (json_int_t)options->delay_ns,
 			 "duration_ns", (json_int_t)options->duration_ns, "first_step",
 			 (json_int_t)options->first_step, "last_step",
-			 options->has_steps ? (json_int_t)options->last_step : -1, "max_bytes",
-			 (json_int_t)options->max_bytes, "last_bytes",
-			 (json_int_t)options->last_bytes, "last_ns", (json_int_t)options->last_ns,
-			 "wait_all", (int)options->wait_all);
+			 options->has_steps ? (json_int_t)options->last_step : -1, "step_range",
+			 options->step_range, "max_bytes", (json_int_t)options->max_bytes,
+			 "last_bytes", (json_int_t)options->last_bytes, "last_ns",
+			 (json_int_t)options->last_ns, "wait_all", (int)options->wait_all);
 }
 
 json_t *mr_manifest_new(const struct mr_session_options *options, const char *program,
@@ -94,6 +110,7 @@ json_t *mr_manifest_new(const struct mr_session_options *options, const char *pr
 	json_object_set_new(manifest, "host", text(system.nodename));
 	json_object_set_new(manifest, "kernel", text(system.release));
 	set_boot_id(manifest);
+	set_rank(manifest);
 	json_object_set_new(manifest, "started_realtime_ns",
 			    json_integer((json_int_t)mr_ticks_of_system(CLOCK_REALTIME)));
 	set_cpu_time(manifest, "cpu_time_at_start");
@@ -158,9 +175,11 @@ static json_t *process_object(const struct mr_process_info *info)
 			  "seen", info->traced ? "library" : "wrapper", "traced", (int)info->traced,
 			  "ended", (int)!info->alive_at_end, "orderly", (int)info->ended);
 	json_object_set_new(process, "program", text(info->program));
+	/* Of a process with the library inside: why it went on without, at some time. */
 	json_object_set_new(process, "reason",
-			    info->traced ? json_null()
-					 : text(mr_untraced_reason_text(info->reason)));
+			    info->traced && info->reason == MR_UNTRACED_NONE
+				    ? json_null()
+				    : text(mr_untraced_reason_text(info->reason)));
 	return process;
 }
 
@@ -216,6 +235,10 @@ void mr_manifest_set_kernel(json_t *manifest, const struct mr_kernel_status *sta
 		json_object_set_new(kernel, "reduced_above", json_integer(MR_KERNEL_CALLS_MAX));
 		json_object_set_new(kernel, "reduced", reduced_array(status));
 		json_object_set_new(kernel, "reduced_count", json_integer(status->reduced_count));
+		json_object_set_new(kernel, "all_reduced_since_ns",
+				    json_integer((json_int_t)status->calls_ended_ns));
+		json_object_set_new(kernel, "guarded_threads",
+				    json_integer((json_int_t)status->guarded));
 		json_object_set_new(kernel, "events", json_integer((json_int_t)status->events));
 		json_object_set_new(kernel, "files", json_integer((json_int_t)status->files));
 		json_object_set_new(kernel, "lost_syscalls",
@@ -258,9 +281,10 @@ void mr_manifest_finish(json_t *manifest, const char *state, const struct mr_dra
 		set_cpu_time(manifest, "cpu_time_at_end");
 	json_object_set_new(manifest, "processes", processes);
 	json_object_set_new(manifest, "processes_refused",
-			    json_integer(file->arena->processes_refused));
+			    json_integer((json_int_t)file->arena->tables->processes_refused +
+					 drain->processes->unlisted));
 	json_object_set_new(manifest, "events_refused",
-			    json_integer((json_int_t)file->arena->events_refused));
+			    json_integer((json_int_t)mr_drain_refused_events(drain)));
 	json_object_set_new(manifest, "unseen_processes_possible",
 			    json_boolean(!saw_all_processes(manifest, drain)));
 	json_object_set_new(manifest, "losses", losses_object(drain));

@@ -22,8 +22,14 @@ enum {
 	PROC_PATH_BYTES = 300,
 	OTHER_DESCRIPTORS = 300, /* kept free for stream files and the rest */
 	POLL_MAX = 256,          /* poll() refuses more than RLIMIT_NOFILE at once */
+	LIST_MAX =
+		1
+		<< 20, /* more than a day of a busy shell: a process cannot make record grow for ever */
 	HIDDEN = -1,
 };
+
+static const uint64_t lost_max = UINT64_C(1)
+				 << 48; /* sums do not overflow, whatever a process says */
 
 static uint64_t pid_namespace_of(const char *pid)
 {
@@ -244,6 +250,12 @@ static bool announce(const struct mr_process_entry *entry, const char *program)
 	return mr_define_event(MR_EVENT_process_start, &start, sizeof start, program);
 }
 
+/* Anything may stand there. */
+static enum mr_untraced_reason reason_of(uint8_t number)
+{
+	return number < MR_UNTRACED_REASONS ? (enum mr_untraced_reason)number : MR_UNTRACED_NONE;
+}
+
 static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
 {
 	struct mr_process_entry *shared = mr_arena_process(processes->arena, slot), entry;
@@ -254,7 +266,7 @@ static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
 				       .pidfd = -1,
 				       .slot = (int32_t)slot,
 				       .registered_ticks = entry.registered_ticks,
-				       .reason = (enum mr_untraced_reason)entry.reason,
+				       .reason = reason_of(entry.reason),
 				       .traced = traced,
 				       .dead = !traced,
 				       .program = strndup(entry.program, sizeof entry.program - 1)};
@@ -265,33 +277,27 @@ static int take_in(struct mr_processes *processes, uint32_t slot, bool traced)
 		return mr_fail(ENOMEM, "no memory for the list of processes");
 	}
 	insert_live(processes, index);
+	processes->is_taken[slot] = true;
 	if (!traced) {
 		mr_processes_retire(processes, index);
 		return 0;
 	}
-	if (!entry.is_announced)
+	if (entry.is_announced == 0)
 		shared->is_announced = announce(&entry, info.program);
 	find(processes, &processes->list.items[index], entry.pid_namespace);
 	end_replaced(processes, &processes->list.items[index]);
 	return 0;
 }
 
-static bool is_known(const struct mr_processes *processes, uint32_t process)
-{
-	for (size_t i = 0; i < processes->live.count; i++)
-		if (processes->list.items[processes->live.items[i]].process == process)
-			return true;
-	return false;
-}
-
 int mr_processes_discover(struct mr_processes *processes)
 {
 	struct mr_arena *arena = processes->arena;
-	uint32_t refused = atomic_load_explicit(&arena->processes_refused, memory_order_relaxed);
-	uint32_t next = atomic_load_explicit(&arena->next_process, memory_order_acquire);
+	struct mr_tables *tables = arena->tables;
+	uint32_t refused = atomic_load_explicit(&tables->processes_refused, memory_order_relaxed);
+	uint32_t next = atomic_load_explicit(&tables->next_process, memory_order_acquire);
 	/* A process takes its number before its entry. While one of those numbers has not turned up, the
 	 * entry may be filled in at any moment. */
-	if (next == processes->list.count + refused)
+	if (next == processes->list.count + processes->unlisted + refused)
 		return 0;
 	uint32_t used = mr_min(next, (uint32_t)MR_ARENA_PROCESSES);
 	for (uint32_t slot = 0; slot < used; slot++) {
@@ -299,8 +305,13 @@ int mr_processes_discover(struct mr_processes *processes)
 		uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
 		if (state != MR_PROCESS_LIVE && state != MR_PROCESS_UNTRACED)
 			continue;
-		if (is_known(processes, entry->process))
+		if (processes->is_taken[slot])
 			continue;
+		if (processes->list.count >= LIST_MAX) {
+			processes->unlisted++;
+			atomic_store_explicit(&entry->state, MR_PROCESS_FREE, memory_order_release);
+			continue;
+		}
 		int result = take_in(processes, slot, state == MR_PROCESS_LIVE);
 		if (result < 0)
 			return result;
@@ -351,8 +362,10 @@ void mr_processes_check(struct mr_processes *processes)
 static void copy_losses(struct mr_process_info *info, struct mr_process_entry *entry)
 {
 	for (int i = 0; i < MR_LOSS_REASONS; i++)
-		info->lost[i] = atomic_load_explicit(&entry->lost[i], memory_order_relaxed);
-	info->ended = entry->ended;
+		info->lost[i] = mr_min(atomic_load_explicit(&entry->lost[i], memory_order_relaxed),
+				       lost_max);
+	info->ended = entry->ended != 0;
+	info->reason = reason_of(entry->reason);
 }
 
 void mr_processes_update_losses(struct mr_processes *processes)
@@ -372,6 +385,7 @@ void mr_processes_retire(struct mr_processes *processes, size_t index)
 		close(info->pidfd);
 		processes->pidfds--;
 	}
+	processes->is_taken[info->slot] = false;
 	info->pidfd = -1;
 	info->slot = -1;
 	info->dead = true;

@@ -27,7 +27,7 @@ struct mr_process_info {
 	int32_t slot;   /* in the arena's table; -1: no longer there */
 	uint64_t registered_ticks;
 	uint64_t gone_ticks; /* it was gone by then, and not long before; 0: not known yet */
-	enum mr_untraced_reason reason;
+	enum mr_untraced_reason reason; /* why it is not traced, or no longer */
 	bool traced;
 	bool dead;
 	bool ended;        /* in an orderly way */
@@ -45,6 +45,8 @@ struct mr_processes {
 	mr_vec(struct mr_process_info) list; /* all that were ever seen */
 	mr_vec(size_t) live; /* of these, the ones with a slot in the arena's table; oldest first */
 	size_t pidfds, pidfds_max;
+	bool is_taken[MR_ARENA_PROCESSES]; /* by a process of `live` */
+	uint32_t unlisted;                 /* there were too many for the list */
 };
 
 void mr_processes_init(struct mr_processes *processes, const struct mr_arena_file *file);

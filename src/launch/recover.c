@@ -11,13 +11,14 @@
 #include "launch/directory.h"
 #include "launch/drain.h"
 #include "launch/manifest.h"
+#include "launch/notes.h"
 #include "launch/session_files.h"
 #include "record/recorder.h"
 
 /* Processes may still be running and recording: switch them off and let begun events end. */
-static void switch_off(struct mr_arena *arena)
+static void switch_off(const struct mr_arena_file *file)
 {
-	atomic_store(&arena->levels, 0);
+	mr_arena_file_switch(file, 0);
 	nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 }
 
@@ -45,8 +46,9 @@ static int take_everything(const struct mr_directory *directory, struct mr_arena
 	if (result == 0)
 		result = mr_streams_resume(&streams);
 	if (result == 0) {
-		switch_off(file->arena);
+		switch_off(file);
 		take_recorders_place(file->arena);
+		mr_notes_collect(file->path);
 		mr_drain_finish(&drain);
 		json_t *manifest = mr_manifest_load(directory);
 		if (!manifest)

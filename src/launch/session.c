@@ -24,7 +24,9 @@
 #include "launch/level_switch.h"
 #include "launch/library.h"
 #include "launch/manifest.h"
+#include "launch/notes.h"
 #include "launch/privilege.h"
+#include "launch/python_samples.h"
 #include "launch/session_files.h"
 #include "launch/signals.h"
 #include "launch/snapshot.h"
@@ -38,8 +40,7 @@ enum {
 	LONGEST_WAIT_MS = 5,
 	PROGRESS_NS = 500000000,
 	REQUESTS_NS = 100000000,
-	RESERVE_BYTES = 1 << 20, /* half for definitions, half for metadata and manifest */
-	MANY_RECORDS = 1 << 12,  /* of the kernel level; there is room for much more */
+	MANY_RECORDS = 1 << 12, /* of the kernel level; there is room for much more */
 };
 
 static const uint64_t descendants_wait_ns = 2 * SECOND_NS;
@@ -65,6 +66,7 @@ struct session {
 	struct mr_drain drain;
 	struct mr_kernel_level kernel;
 	struct mr_level_switch levels;
+	struct mr_python_samples python;
 	json_t *manifest;
 	char host[256];
 	uint64_t started_ns;
@@ -94,9 +96,9 @@ static int prepare_arena(struct session *session)
 	if (result < 0)
 		return result;
 	struct mr_arena *arena = session->arena_file.arena;
-	arena->user_clock = (uint8_t)session->user_clock;
-	snprintf(arena->library_path, sizeof arena->library_path, "%s", session->library);
-	atomic_store(&arena->levels, MR_LEVEL_core);
+	arena->user_clock = arena->control->user_clock = (uint8_t)session->user_clock;
+	mr_arena_file_switch(&session->arena_file, MR_LEVEL_core);
+	mr_arena_file_set_folder(&session->arena_file, session->directory.path);
 	/* In this order: an arena without a link to it would be left for ever, should record be killed. */
 	if (symlinkat(session->arena_file.path, session->directory.fd, MR_ARENA_LINK) < 0)
 		return mr_fail_errno(errno, "cannot write into %s", session->directory.path);
@@ -111,13 +113,22 @@ static int prepare_directory(struct session *session)
 		return result;
 	if (flock(session->directory.fd, LOCK_EX | LOCK_NB) < 0)
 		return mr_fail_errno(errno, "cannot lock %s", session->directory.path);
-	int reserve = openat(session->directory.fd, MR_RESERVE_FILE, O_WRONLY | O_CREAT | O_CLOEXEC,
-			     0600);
-	if (reserve < 0 || posix_fallocate(reserve, 0, RESERVE_BYTES) != 0)
-		result = mr_fail(ENOSPC, "cannot write into %s: no space", session->directory.path);
-	if (reserve >= 0)
-		close(reserve);
-	return result;
+	return mr_directory_reserve(&session->directory);
+}
+
+/* The only part that uses privileges. It gives them up, as far as the program is not to inherit them. */
+static int open_kernel_level(struct session *session)
+{
+	struct mr_kernel_options options = session->options->kernel;
+	struct mr_privilege privilege;
+	int result = mr_privilege_find(session->options->as_root, &privilege);
+	if (result < 0)
+		return result;
+	options.user = privilege.user;
+	options.group = privilege.group;
+	if (session->options->levels & MR_LEVEL_kernel)
+		mr_kernel_level_open(&session->kernel, &options);
+	return mr_privilege_leave(&privilege, session->kernel.mode == MR_KERNEL_PERF);
 }
 
 static int prepare(struct session *session, bool *ret_program_failed)
@@ -127,9 +138,7 @@ static int prepare(struct session *session, bool *ret_program_failed)
 			       buffer_max_bytes >> 30);
 	session->descriptors = mr_descriptors_raise_limit();
 	session->user_clock = mr_clock_samples_begin(&session->clocks);
-	if (session->options->levels & MR_LEVEL_kernel)
-		mr_kernel_level_open(&session->kernel, &session->options->kernel);
-	int result = session->options->as_root ? 0 : mr_privilege_leave_sudo();
+	int result = open_kernel_level(session);
 	if (result < 0)
 		return result;
 	result = mr_child_find_program(session->options->arguments[0], &session->program);
@@ -203,11 +212,15 @@ static int start(struct session *session, bool *ret_program_failed)
 	mr_streams_init(&session->streams, session->directory.ctf, limits_of(session),
 			clocks_of(session));
 	mr_processes_init(&session->processes, &session->arena_file);
+	mr_python_samples_init(&session->python, session->options->python_samples,
+			       &session->processes);
 	result = mr_drain_init(&session->drain, &session->arena_file, &session->streams,
 			       &session->processes);
 	mr_kernel_level_start(&session->kernel, session->child.pid, &session->drain);
-	mr_level_switch_init(&session->levels, session->options, arena, &session->kernel,
-			     &session->drain);
+	if (result == 0)
+		result = mr_privilege_drop();
+	mr_level_switch_init(&session->levels, session->options, &session->arena_file,
+			     &session->kernel, &session->drain);
 	session->manifest =
 		mr_manifest_new(session->options, session->program, session->levels.mask);
 	mr_kernel_level_tell(&session->kernel, session->manifest);
@@ -222,10 +235,10 @@ static int start(struct session *session, bool *ret_program_failed)
 	if (session->untraced != MR_UNTRACED_NONE)
 		mr_process_note_untraced((uint32_t)session->child.pid, session->program,
 					 session->untraced);
+	mr_level_switch_start(&session->levels);
 	session->started_ns = now_ns();
 	session->started_ticks = mr_ticks_now();
 	session->started_cpu_ns = mr_ticks_of_system(CLOCK_PROCESS_CPUTIME_ID);
-	mr_level_switch_start(&session->levels);
 	session->next_sample_ns = session->started_ns + SECOND_NS;
 	result = mr_child_release(&session->child);
 	if (result < 0) {
@@ -273,7 +286,7 @@ static void answer_request(struct session *session)
 /* Should record be killed, counts of system calls must not be taken for complete. */
 static void note_reductions(struct session *session)
 {
-	uint32_t count = mr_kernel_level_reduced(&session->kernel);
+	uint32_t count = mr_kernel_level_reductions(&session->kernel);
 	if (count == session->reductions)
 		return;
 	session->reductions = count;
@@ -331,8 +344,10 @@ static void run(struct session *session)
 	while (!is_over(session)) {
 		struct pollfd signals = {.fd = session->signals.fd, .events = POLLIN};
 		pid_t program = session->ended_ns ? 0 : session->child.pid;
-		if (poll(&signals, 1, wait_ms) > 0 && mr_signals_handle(&session->signals, program))
+		int most_ms = mr_python_samples_wait_ms(&session->python, now_ns(), wait_ms);
+		if (poll(&signals, 1, most_ms) > 0 && mr_signals_handle(&session->signals, program))
 			look_at_child(session);
+		mr_python_samples_take(&session->python, now_ns(), session->levels.is_on);
 		bool is_busy = mr_drain_pass(&session->drain) > 0;
 		is_busy |= mr_kernel_level_drain(&session->kernel) > MANY_RECORDS;
 		if (session->ended_ns == 0 && !mr_arena_file_complete(&session->arena_file))
@@ -349,25 +364,18 @@ static void run(struct session *session)
 
 /* ---- finish -------------------------------------------------------------------------------------- */
 
-/* Gives back what the reserve has above this size. */
-static void shrink_reserve(const struct session *session, off_t bytes)
-{
-	mr_auto(close_fd) int reserve =
-		openat(session->directory.fd, MR_RESERVE_FILE, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (reserve >= 0)
-		(void)!ftruncate(reserve, bytes);
-}
-
 static void finish(struct session *session)
 {
 	answer_request(session);
-	shrink_reserve(session, RESERVE_BYTES / 2);
+	mr_directory_halve_reserve(&session->directory);
 	mr_kernel_level_finish(&session->kernel);
 	mr_clock_samples_take(&session->clocks);
+	mr_python_samples_finish(&session->python);
 	uint64_t recorded_ticks = mr_ticks_now();
-	atomic_store(&session->arena_file.arena->levels, 0);
+	mr_arena_file_switch(&session->arena_file, 0);
 	if (mr_processes_alive(&session->processes, MR_RECORDER_PROCESS) > 0)
 		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL); /* begun events end */
+	mr_notes_collect(session->arena_file.path);
 	mr_drain_finish(&session->drain);
 	mr_processes_sort(&session->processes);
 	unlinkat(session->directory.fd, MR_RESERVE_FILE, 0);
@@ -415,8 +423,8 @@ static void describe(struct session *session, struct mr_session_result *ret_resu
 			info->traced && !mr_processes_is_exec(&session->processes, info);
 		result.untraced_processes += !info->traced;
 		result.alive_processes += info->alive_at_end;
-		result.lost_definitions += info->lost[MR_loss_reason_definition];
 	}
+	result.lost_definitions = mr_drain_lost_definitions(&session->drain);
 	if (session->untraced != MR_UNTRACED_NONE)
 		result.untraced_why = mr_untraced_reason_text(session->untraced);
 	result.kernel_why = mr_take(session->kernel.why);
@@ -441,6 +449,7 @@ static void release(struct session *session)
 {
 	mr_signals_stop(&session->signals);
 	mr_kernel_level_close(&session->kernel);
+	mr_python_samples_free(&session->python);
 	mr_drain_fini(&session->drain);
 	mr_processes_fini(&session->processes);
 	mr_streams_fini(&session->streams);

@@ -25,19 +25,21 @@ struct mr_session_options {
 	const char *output;     /* trace directory; NULL: a name is made */
 	uint32_t levels;        /* mask of enum mr_level; the kernel's only if it can be had */
 	struct mr_kernel_options kernel;
-	bool as_root;         /* started through sudo, stay root */
-	uint64_t delay_ns;    /* levels stay off for so long */
-	uint64_t duration_ns; /* and go off again after so long; 0: never */
-	bool has_steps;       /* levels are on only from first_step to last_step */
+	uint32_t python_samples; /* a second, of each thread that runs Python; 0: none */
+	bool as_root;            /* started through sudo, stay root */
+	uint64_t delay_ns;       /* levels stay off for so long */
+	uint64_t duration_ns;    /* and go off again after so long; 0: never */
+	bool has_steps;          /* levels are on only from first_step to last_step */
 	uint64_t first_step;
 	uint64_t last_step;
-	uint64_t max_bytes;    /* keep the newest so many bytes; 0: a safe default */
-	uint64_t last_bytes;   /* flight recorder: keep the newest so many bytes; 0: no */
-	uint64_t last_ns;      /* flight recorder: keep the newest so much time; 0: no */
-	uint64_t buffer_bytes; /* size of the arena, at most 4 GiB; 0: fit for the machine */
-	bool no_arguments;     /* keep command line and environment out of the trace */
-	bool wait_all;         /* wait for descendants without limit */
-	bool show_progress;    /* in the title of the terminal on stderr */
+	const char *step_range; /* the name of ranges that are steps, short enough; NULL: none */
+	uint64_t max_bytes;     /* keep the newest so many bytes; 0: a safe default */
+	uint64_t last_bytes;    /* flight recorder: keep the newest so many bytes; 0: no */
+	uint64_t last_ns;       /* flight recorder: keep the newest so much time; 0: no */
+	uint64_t buffer_bytes;  /* size of the arena, at most 4 GiB; 0: fit for the machine */
+	bool no_arguments;      /* keep command line and environment out of the trace */
+	bool wait_all;          /* wait for descendants without limit */
+	bool show_progress;     /* in the title of the terminal on stderr */
 };
 
 struct mr_session_result {

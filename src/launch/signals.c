@@ -2,6 +2,7 @@
 #include "launch/signals.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "launch/privilege.h"
 
 enum {
 	WITNESS_WAIT_NS = 200000,
@@ -74,8 +76,13 @@ int mr_signals_start(struct mr_signals *signals)
 	signals->shared = shared;
 	pid_t record = getpid();
 	signals->witness = fork();
-	if (signals->witness == 0)
-		run_witness(signals->shared, record);
+	if (signals->witness == 0) {
+		/* As long as it held the programs of the kernel level, none would be detached. */
+		close_range(STDERR_FILENO + 1, UINT_MAX, 0);
+		if (mr_privilege_drop() == 0)
+			run_witness(signals->shared, record);
+		_exit(1);
+	}
 	return signals->witness > 0 ? 0 : mr_fail_errno(errno, "cannot start a process");
 }
 

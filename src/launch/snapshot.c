@@ -33,8 +33,9 @@ static int copy_stream(int from_folder, int to_folder, const char *name)
 		return mr_fail_errno(errno, "cannot copy %s", name);
 	char block[64 << 10];
 	for (ssize_t count; (count = read(from, block, sizeof block)) != 0;) {
-		if (count < 0 || write(to, block, (size_t)count) != count)
-			return mr_fail_errno(count < 0 ? errno : ENOSPC, "cannot copy %s", name);
+		ssize_t written = count < 0 ? -1 : write(to, block, (size_t)count);
+		if (written != count || count < 0)
+			return mr_fail_errno(written < 0 ? errno : ENOSPC, "cannot copy %s", name);
 	}
 	return 0;
 }
