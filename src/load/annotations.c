@@ -2,6 +2,7 @@
 #include "load/annotations.h"
 
 #include "load/runtime.h"
+#include "load/sites.h"
 
 static uint32_t find_node(struct mr_loader *loader, uint32_t id)
 {
@@ -13,8 +14,8 @@ static uint32_t find_node(struct mr_loader *loader, uint32_t id)
 
 /* ---- one event to one row ----------------------------------------------------------------------- */
 
-static int add_execution(struct mr_loader *loader, struct mr_span span, uint32_t node,
-			 uint32_t step, uint8_t flags)
+static int add_shaped_execution(struct mr_loader *loader, struct mr_span span, uint32_t node,
+				uint32_t step, uint8_t flags, uint32_t shapes)
 {
 	return mr_node_executions_append(
 		&loader->model->node_executions,
@@ -23,9 +24,17 @@ static int add_execution(struct mr_loader *loader, struct mr_span span, uint32_t
 						.duration_ns = span.duration_ns,
 						.node = find_node(loader, node),
 						.step = step,
+						.shapes = shapes,
 						.asked_ns = MR_NO_TIME,
 						.done_ns = MR_NO_TIME,
+						.site = mr_loader_site_at(loader, span.start_ns),
 						.flags = flags});
+}
+
+static int add_execution(struct mr_loader *loader, struct mr_span span, uint32_t node,
+			 uint32_t step, uint8_t flags)
+{
+	return add_shaped_execution(loader, span, node, step, flags, 0);
 }
 
 static int add_execution_at(struct mr_loader *loader, const struct mr_event_node_interval_at *at)
@@ -57,12 +66,14 @@ static int add_instant(struct mr_loader *loader, const struct mr_event *event)
 
 static int add_step(struct mr_loader *loader, struct mr_span span, uint64_t step, uint8_t flags)
 {
-	return mr_steps_append(&loader->model->steps,
-			       (struct mr_steps_row){.track = loader->track,
-						     .start_ns = span.start_ns,
-						     .duration_ns = span.duration_ns,
-						     .step = step,
-						     .flags = flags});
+	return mr_steps_append(
+		&loader->model->steps,
+		(struct mr_steps_row){.track = loader->track,
+				      .start_ns = span.start_ns,
+				      .duration_ns = span.duration_ns,
+				      .step = step,
+				      .site = mr_loader_site_at(loader, span.start_ns),
+				      .flags = flags});
 }
 
 static int add_unfinished(struct mr_loader *loader, const struct mr_event *event)
@@ -110,6 +121,7 @@ static int add_allocation(struct mr_loader *loader, const struct mr_event *event
 			.allocator = mr_loader_find(loader, MR_ID_string, memory->allocator),
 			.node = mr_loader_find(loader, MR_ID_node, memory->node),
 			.address = memory->address,
+			.site = loader->site,
 			.bytes = memory->bytes});
 }
 
@@ -159,6 +171,14 @@ int mr_annotations_add(struct mr_loader *loader, const struct mr_event *event)
 
 		return add_execution(loader, mr_loader_span_before(loader, event->ticks, ticks),
 				     interval->node, interval->step, 0);
+	}
+	case MR_EVENT_node_interval_shapes: {
+		const struct mr_event_node_interval_shapes *interval = event->payload;
+		uint64_t ticks = mr_u48_value(interval->duration_ticks);
+
+		return add_shaped_execution(
+			loader, mr_loader_span_before(loader, event->ticks, ticks), interval->node,
+			interval->step, 0, mr_loader_find(loader, MR_ID_string, interval->shapes));
 	}
 	case MR_EVENT_node_interval_at:
 		return add_execution_at(loader, event->payload);

@@ -61,16 +61,21 @@ static bool is_whole(const struct mr_definitions *definitions, const struct mr_d
 	return count == 1;
 }
 
-static void unite_processes(struct mr_definitions *definitions)
+/* Every device is compared with every other: there are at most MR_DEVICES_MAX. */
+static int unite_processes(struct mr_definitions *definitions)
 {
 	struct mr_device *devices = definitions->devices.items;
+	mr_auto(free) bool *whole = calloc(definitions->devices.count + 1, sizeof *whole);
 
-	for (uint32_t i = 1; i < definitions->devices.count; i++)
-		for (uint32_t first = 1; first < i && devices[i].same == i; first++)
-			if (is_alike(&devices[first], &devices[i]) &&
-			    is_whole(definitions, &devices[first]) &&
-			    is_whole(definitions, &devices[i]))
+	if (!whole)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < definitions->devices.count; i++) {
+		whole[i] = is_whole(definitions, &devices[i]);
+		for (uint32_t first = 1; whole[i] && first < i && devices[i].same == i; first++)
+			if (whole[first] && is_alike(&devices[first], &devices[i]))
 				devices[i].same = devices[first].same;
+	}
+	return 0;
 }
 
 int mr_devices_unite(struct mr_model *model)
@@ -79,10 +84,9 @@ int mr_devices_unite(struct mr_model *model)
 	struct mr_device *devices = definitions->devices.items;
 	mr_auto(free) uint32_t *used = calloc(definitions->devices.count + 1, sizeof *used);
 
-	if (!used)
+	if (!used || unite_processes(definitions) < 0)
 		return -ENOMEM;
 	find_used(model, used);
-	unite_processes(definitions);
 	for (uint32_t i = 1; i < definitions->devices.count; i++)
 		if (used[i] != NOWHERE && used[i] != SEVERAL && used[i] != i)
 			devices[i].same = devices[used[i]].same;

@@ -41,10 +41,20 @@ int mr_frameworks_start(struct mr_frameworks *frameworks, const struct mr_framew
 	return frameworks->states ? 0 : -ENOMEM;
 }
 
+/* An interval that was open at the end belongs to whoever takes the event that its end would have written. */
+uint32_t mr_frameworks_find(const struct mr_frameworks *frameworks, const struct mr_event *event)
+{
+	const struct mr_event_interval_unfinished *open = event->payload;
+
+	return frameworks
+		->of_event[event->desc->id == MR_EVENT_interval_unfinished ? open->event
+									   : event->desc->id];
+}
+
 int mr_frameworks_add(struct mr_frameworks *frameworks, struct mr_loader *loader,
 		      const struct mr_event *event)
 {
-	uint32_t number = frameworks->of_event[event->desc->id];
+	uint32_t number = mr_frameworks_find(frameworks, event);
 	int result = 0;
 
 	if (number == 0)

@@ -54,6 +54,9 @@ struct mr_frameworks {
 /* -EEXIST: two take the same event; -ENOMEM. */
 int mr_frameworks_start(struct mr_frameworks *frameworks, const struct mr_framework *const *rows,
 			uint32_t count);
+
+/* The number of the framework that takes the event, from 1; 0: none does. */
+uint32_t mr_frameworks_find(const struct mr_frameworks *frameworks, const struct mr_event *event);
 int mr_frameworks_add(struct mr_frameworks *frameworks, struct mr_loader *loader,
 		      const struct mr_event *event);
 int mr_frameworks_run(struct mr_frameworks *frameworks, enum mr_framework_stage stage);

@@ -3,51 +3,77 @@
 
 #include "base/sort.h"
 #include "load/period.h"
+#include "load/rounds.h"
 
-/* ---- what a process launched, in order of time ---------------------------------------------------- */
+/* ---- what a process does, in order of time ----------------------------------------------------------- */
 
+/* Launches, or operations that one thread executes one after the other. */
 struct sequence {
 	const struct mr_model *model;
 	uint32_t process;
-	const struct mr_sort_item *launches; /* rows of calls */
+	bool is_of_operations;
+	const struct mr_sort_item *items; /* rows of calls, or of node_executions */
 	uint32_t count;
 };
 
-static int64_t start_of(const struct sequence *sequence, uint32_t launch)
+static int64_t start_of(const struct sequence *sequence, uint32_t item)
 {
-	return sequence->model->calls.start_ns[sequence->launches[launch].index];
+	const struct mr_model *model = sequence->model;
+	uint32_t row = sequence->items[item].index;
+
+	return sequence->is_of_operations ? model->node_executions.start_ns[row]
+					  : model->calls.start_ns[row];
 }
 
-static int64_t end_of(const struct sequence *sequence, uint32_t launch)
+static int64_t end_of(const struct sequence *sequence, uint32_t item)
 {
-	const struct mr_calls *calls = &sequence->model->calls;
-	uint32_t row = sequence->launches[launch].index;
+	const struct mr_model *model = sequence->model;
+	uint32_t row = sequence->items[item].index;
 
-	return calls->start_ns[row] + calls->duration_ns[row];
+	return sequence->is_of_operations ? model->node_executions.start_ns[row] +
+						    model->node_executions.duration_ns[row]
+					  : mr_call_end_ns(model, row);
 }
 
-/* What was launched, as far as it is known. */
-struct launch_key {
-	uint32_t function;
+static uint32_t track_of(const struct sequence *sequence, uint32_t item)
+{
+	const struct mr_model *model = sequence->model;
+	uint32_t row = sequence->items[item].index;
+
+	return sequence->is_of_operations ? model->node_executions.track[row]
+					  : model->calls.track[row];
+}
+
+/* What was launched or executed, as far as it is known. */
+struct item_key {
+	uint32_t function; /* of a launch; or the node */
 	uint32_t name;
 	uint32_t kind;
 };
 
-static int name_launches(const struct sequence *sequence, uint32_t *ids)
+static struct item_key key_of(const struct sequence *sequence, uint32_t item)
 {
 	const struct mr_calls *calls = &sequence->model->calls;
+	uint32_t row = sequence->items[item].index;
+
+	if (sequence->is_of_operations)
+		return (struct item_key){.function = sequence->model->node_executions.node[row]};
+	uint32_t operation = calls->operation[row];
+	return (struct item_key){
+		.function = calls->function[row],
+		.name = operation == MR_NO_ROW ? 0
+					       : sequence->model->device_operations.name[operation],
+		.kind = calls->kind[row],
+	};
+}
+
+static int name_items(const struct sequence *sequence, uint32_t *ids)
+{
 	struct mr_strings keys = {0};
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < sequence->count; i++) {
-		uint32_t row = sequence->launches[i].index, operation = calls->operation[row];
-		const struct launch_key key = {
-			.function = calls->function[row],
-			.name = operation == MR_NO_ROW
-					? 0
-					: sequence->model->device_operations.name[operation],
-			.kind = calls->kind[row],
-		};
+		const struct item_key key = key_of(sequence, i);
 
 		result = mr_strings_intern(&keys, &key, sizeof key, &ids[i]);
 	}
@@ -102,7 +128,7 @@ static int find_busy_times(const struct sequence *sequence, busy_times *times)
 	return result;
 }
 
-/* Before each launch, the time since the end of the last; of it, what is not in busy times. */
+/* Before each item, the time since the end of the last; of it, what is not in busy times. */
 static void measure_gaps(const struct sequence *sequence, const busy_times *times, int64_t *gaps_ns)
 {
 	size_t at = 0;
@@ -121,89 +147,117 @@ static void measure_gaps(const struct sequence *sequence, const busy_times *time
 	}
 }
 
-static int compare_times(const void *left, const void *right)
+/* The place of the pattern with the longest gap before it, in the median of all rounds. *ret_gap_ns is that median. */
+static uint32_t find_longest_gap(const struct sequence *sequence, const struct mr_period *period,
+				 const struct mr_rounds *rounds, const int64_t *gaps_ns,
+				 struct mr_sort_item *items, int64_t *ret_gap_ns)
 {
-	const int64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
-/* The launch of the first round with the longest gap before it, in the median of all rounds. *ret_gap_ns is
- * that median. */
-static uint32_t find_longest_gap(const struct mr_period *period, const int64_t *gaps_ns,
-				 int64_t *values_ns, int64_t *ret_gap_ns)
-{
-	uint32_t best = period->first;
+	uint32_t best = 0, count = 0;
 
 	*ret_gap_ns = 0;
-	for (uint32_t place = 0; place < period->length; place++) {
-		uint32_t count = 0;
-
-		for (uint32_t i = period->first + place; i < period->end; i += period->length)
-			if (i > 0)
-				values_ns[count++] = gaps_ns[i];
-		qsort(values_ns, count, sizeof *values_ns, compare_times);
-		if (count && values_ns[count / 2] > *ret_gap_ns) {
-			*ret_gap_ns = values_ns[count / 2];
-			best = period->first + place;
+	for (uint32_t i = 1; i < sequence->count; i++)
+		if (rounds->places[i] != MR_NO_PLACE)
+			items[count++] = (struct mr_sort_item){mr_sort_key(gaps_ns[i]), i};
+	mr_sort(items, items + sequence->count, count);
+	for (uint32_t i = 0; i < count; i++)
+		items[i].key = rounds->places[items[i].index];
+	mr_sort(items, items + sequence->count, count);
+	for (uint32_t first = 0, end; first < count; first = end) {
+		for (end = first; end < count && items[end].key == items[first].key; end++)
+			;
+		int64_t median_ns = gaps_ns[items[first + (end - first) / 2].index];
+		if (median_ns > *ret_gap_ns) {
+			*ret_gap_ns = median_ns;
+			best = (uint32_t)items[first].key;
 		}
 	}
-	return best;
+	return best % period->length;
 }
 
-static int find_beginning(const struct sequence *sequence, const struct mr_period *period,
-			  uint32_t *ret_first)
+static int find_gap(const struct sequence *sequence, const struct mr_period *period,
+		    const struct mr_rounds *rounds, uint32_t *ret_phase)
 {
 	mr_auto(free) int64_t *gaps_ns = malloc(sequence->count * sizeof *gaps_ns);
-	mr_auto(free) int64_t *values_ns = malloc(sequence->count * sizeof *values_ns);
+	mr_auto(free) struct mr_sort_item *items =
+		malloc(2 * (size_t)sequence->count * sizeof *items);
 	busy_times times = {0};
 	int64_t gap_ns;
+	/* Operations are what goes on, if it is they that repeat. */
+	int result = gaps_ns && items ? 0 : -ENOMEM;
 
-	if (!gaps_ns || !values_ns || find_busy_times(sequence, &times) < 0) {
-		mr_vec_free(&times);
-		return -ENOMEM;
+	if (result == 0 && !sequence->is_of_operations)
+		result = find_busy_times(sequence, &times);
+	if (result == 0) {
+		measure_gaps(sequence, &times, gaps_ns);
+		*ret_phase = find_longest_gap(sequence, period, rounds, gaps_ns, items, &gap_ns);
 	}
-	measure_gaps(sequence, &times, gaps_ns);
-	*ret_first = find_longest_gap(period, gaps_ns, values_ns, &gap_ns);
 	/* Something of the graph goes on all the time, such as the frames of a Python program. */
-	if (gap_ns == 0) {
+	if (result == 0 && gap_ns == 0) {
 		times.count = 0;
 		measure_gaps(sequence, &times, gaps_ns);
-		*ret_first = find_longest_gap(period, gaps_ns, values_ns, &gap_ns);
+		*ret_phase = find_longest_gap(sequence, period, rounds, gaps_ns, items, &gap_ns);
 	}
 	mr_vec_free(&times);
-	return 0;
+	return result;
+}
+
+/* The place of the pattern at which rounds begin. */
+static int find_phase(const struct sequence *sequence, const struct mr_period *period,
+		      const struct mr_rounds *rounds, uint32_t *ret_phase)
+{
+	const struct mr_round *first = &rounds->list.items[0];
+	const struct mr_round *last = &rounds->list.items[rounds->list.count - 1];
+	uint32_t before = first->first - period->first, after = period->end - last->end;
+
+	*ret_phase = (period->length - before) % period->length;
+	if ((before + after) % period->length == 0)
+		return 0;
+	return find_gap(sequence, period, rounds, ret_phase);
 }
 
 /* ---- steps of it ---------------------------------------------------------------------------------- */
 
-/* What follows the very last launch cannot be distinguished from the step. */
+/* What follows the very last item cannot be distinguished from the step. */
 static int64_t end_of_round(const struct sequence *sequence, uint32_t end)
 {
 	return end < sequence->count ? start_of(sequence, end) : end_of(sequence, end - 1);
 }
 
 static int add_steps(struct mr_model *model, const struct sequence *sequence,
-		     struct mr_inference *inference, uint32_t first)
+		     const struct mr_rounds *rounds, struct mr_inference *inference)
 {
-	const struct mr_period *period = &inference->period;
 	int result = 0;
 
-	for (; result == 0 && period->length && period->end - first >= period->length;
-	     first += period->length) {
-		int64_t start_ns = start_of(sequence, first);
+	for (size_t i = 0; result == 0 && i < rounds->list.count; i++) {
+		const struct mr_round *round = &rounds->list.items[i];
+		int64_t start_ns = start_of(sequence, round->first);
 
 		result = mr_steps_append(
 			&model->steps,
-			(struct mr_steps_row){
-				.track = model->calls.track[sequence->launches[first].index],
-				.start_ns = start_ns,
-				.duration_ns =
-					end_of_round(sequence, first + period->length) - start_ns,
-				.step = inference->step_count++,
-				.origin = MR_STEP_INFERRED});
+			(struct mr_steps_row){.track = track_of(sequence, round->first),
+					      .start_ns = start_ns,
+					      .duration_ns =
+						      end_of_round(sequence, round->end) - start_ns,
+					      .step = inference->step_count++,
+					      .origin = MR_STEP_INFERRED});
 	}
 	return result;
+}
+
+static int add_rounds(struct mr_model *model, const struct sequence *sequence, const uint32_t *ids,
+		      struct mr_inference *inference)
+{
+	mr_auto(rounds) struct mr_rounds rounds = {0};
+	uint32_t phase = 0;
+	int result = mr_rounds_find(ids, sequence->count, &inference->period, 0, &rounds);
+
+	if (result == 0)
+		result = find_phase(sequence, &inference->period, &rounds, &phase);
+	if (result == 0 && phase) {
+		mr_rounds_free(&rounds);
+		result = mr_rounds_find(ids, sequence->count, &inference->period, phase, &rounds);
+	}
+	return result < 0 ? result : add_steps(model, sequence, &rounds, inference);
 }
 
 /* Several of them, all the same. */
@@ -216,79 +270,140 @@ static bool are_alike(const uint32_t *ids, uint32_t count)
 	return count > 1 && i == count;
 }
 
-static int infer(struct mr_model *model, const struct sequence *sequence)
+/* *ret_inference has no steps if the sequence does not show any. */
+static int infer(struct mr_model *model, const struct sequence *sequence,
+		 struct mr_inference *ret_inference)
 {
 	struct mr_inference inference = {.process = sequence->process,
-					 .launch_count = sequence->count};
-	mr_auto(free) uint32_t *ids = malloc((sequence->count + 1) * sizeof *ids);
-	const struct mr_period *period = &inference.period;
-	int result = ids ? name_launches(sequence, ids) : -ENOMEM;
+					 .item_count = sequence->count,
+					 .is_of_operations = sequence->is_of_operations};
+	mr_auto(free) uint32_t *ids = malloc((sequence->count + UINT64_C(1)) * sizeof *ids);
+	int result = ids ? name_items(sequence, ids) : -ENOMEM;
 
 	if (result == 0)
 		result = mr_period_find(ids, sequence->count, &inference.period);
 	inference.is_uniform = result == 0 && are_alike(ids, sequence->count);
-	uint32_t first = period->first;
-	if (result == 0 && period->length && (period->end - period->first) % period->length)
-		result = find_beginning(sequence, period, &first);
-	if (result == 0)
-		result = add_steps(model, sequence, &inference, first);
-	return result < 0 ? result : mr_vec_push(&model->inferences.list, inference);
+	if (result == 0 && inference.period.length)
+		result = add_rounds(model, sequence, ids, &inference);
+	*ret_inference = inference;
+	return result;
 }
 
 /* ---- all processes -------------------------------------------------------------------------------- */
 
-static uint32_t list_launches(const struct mr_model *model, struct mr_sort_item *items)
+static uint32_t process_of(const struct mr_model *model, uint32_t track)
+{
+	return model->survey->tracks.items[track].process;
+}
+
+/* Rows of calls that launch, or of operations that stand alone on the thread of each process that has most of them. */
+static uint32_t list_items(const struct mr_model *model, const uint32_t *busiest,
+			   struct mr_sort_item *items)
 {
 	const struct mr_calls *calls = &model->calls;
+	const struct mr_node_executions *executions = &model->node_executions;
 	uint32_t count = 0;
 
-	for (uint32_t row = 0; row < calls->table.count; row++)
+	for (uint32_t row = 0; !busiest && row < calls->table.count; row++)
 		if (calls->role[row] == MR_CALL_LAUNCH)
 			items[count++] =
 				(struct mr_sort_item){mr_sort_key(calls->start_ns[row]), row};
+	for (uint32_t row = 0; busiest && row < executions->table.count; row++)
+		if (executions->parent[row] == MR_NO_ROW && executions->node[row] &&
+		    busiest[process_of(model, executions->track[row])] == executions->track[row])
+			items[count++] =
+				(struct mr_sort_item){mr_sort_key(executions->start_ns[row]), row};
 	return count;
 }
 
-/* Launches of all processes are in order of time; those of each are put together. */
-static int infer_all(struct mr_model *model, const struct mr_sort_item *launches, uint32_t count)
+/* By process: the thread with most operations that are nested in no other. NULL without memory. */
+static uint32_t *find_busiest(const struct mr_model *model)
 {
-	const struct mr_track *tracks = model->survey->tracks.items;
-	uint32_t process_count = (uint32_t)model->survey->processes.count;
-	mr_auto(free) uint32_t *first = calloc((size_t)process_count + 2, sizeof *first);
-	mr_auto(free) struct mr_sort_item *divided = malloc((count + 1) * sizeof *divided);
-	int result = 0;
+	const struct mr_node_executions *executions = &model->node_executions;
+	size_t process_count = model->survey->processes.count;
+	mr_auto(free) uint32_t *most = calloc(process_count + 1, sizeof *most);
+	mr_auto(free) uint32_t *busiest = malloc((process_count + 1) * sizeof *busiest);
 
-	if (!first || !divided)
+	if (!most || !busiest)
+		return NULL;
+	for (size_t i = 0; i < process_count; i++)
+		busiest[i] = MR_NO_TRACK;
+	for (uint32_t track = 0; track < model->survey->tracks.count; track++) {
+		uint32_t process = process_of(model, track), count = 0;
+
+		for (uint32_t row = executions->table.first_of_track[track];
+		     row < executions->table.first_of_track[track + 1]; row++)
+			count += executions->parent[row] == MR_NO_ROW && executions->node[row];
+		if (count > most[process]) {
+			most[process] = count;
+			busiest[process] = track;
+		}
+	}
+	return mr_take(busiest);
+}
+
+/* Items of all processes are in order of time; those of each are put together. `first`: of each process, and one more:
+ * the end. */
+static int divide(const struct mr_model *model, const uint32_t *busiest,
+		  struct mr_sort_item **ret_divided, uint32_t **ret_first)
+{
+	size_t room = busiest ? model->node_executions.table.count : model->calls.table.count;
+	uint32_t process_count = (uint32_t)model->survey->processes.count;
+	const uint32_t *track = busiest ? model->node_executions.track : model->calls.track;
+	mr_auto(free) struct mr_sort_item *items = malloc((2 * room + 1) * sizeof *items);
+	mr_auto(free) struct mr_sort_item *divided = malloc((room + 1) * sizeof *divided);
+	mr_auto(free) uint32_t *first = calloc((size_t)process_count + 2, sizeof *first);
+
+	if (!items || !divided || !first)
 		return -ENOMEM;
+	uint32_t count = list_items(model, busiest, items);
+	mr_sort(items, items + room, count);
 	for (uint32_t i = 0; i < count; i++)
-		first[tracks[model->calls.track[launches[i].index]].process + 2]++;
+		first[process_of(model, track[items[i].index]) + 2]++;
 	for (uint32_t i = 0; i < process_count; i++)
 		first[i + 2] += first[i + 1];
 	for (uint32_t i = 0; i < count; i++)
-		divided[first[tracks[model->calls.track[launches[i].index]].process + 1]++] =
-			launches[i];
-	for (uint32_t i = 0; result == 0 && i < process_count; i++) {
-		const struct sequence sequence = {model, i, divided + first[i],
-						  first[i + 1] - first[i]};
+		divided[first[process_of(model, track[items[i].index]) + 1]++] = items[i];
+	*ret_divided = mr_take(divided);
+	*ret_first = mr_take(first);
+	return 0;
+}
 
-		if (sequence.count)
-			result = infer(model, &sequence);
+/* Those that launch say where their launches repeat, or that they do not; of the others only those whose operations
+ * repeat are worth a word. */
+static int infer_all(struct mr_model *model, const uint32_t *busiest, bool *is_done)
+{
+	mr_auto(free) struct mr_sort_item *divided = NULL;
+	mr_auto(free) uint32_t *first = NULL;
+	int result = divide(model, busiest, &divided, &first);
+
+	for (uint32_t i = 0; result == 0 && i < model->survey->processes.count; i++) {
+		const struct sequence sequence = {model, i, busiest != NULL, divided + first[i],
+						  first[i + 1] - first[i]};
+		struct mr_inference inference = {0};
+
+		if (sequence.count == 0 || is_done[i])
+			continue;
+		result = infer(model, &sequence, &inference);
+		if (result == 0 && (!busiest || inference.period.length))
+			result = mr_vec_push(&model->inferences.list, inference);
+		is_done[i] = true;
 	}
 	return result;
 }
 
 int mr_steps_infer(struct mr_model *model)
 {
-	size_t room = model->calls.table.count;
+	mr_auto(free) bool *is_done = calloc(model->survey->processes.count + 1, sizeof *is_done);
+	int result = is_done ? 0 : -ENOMEM;
 
 	if (model->steps.table.count)
 		return 0;
-	mr_auto(free) struct mr_sort_item *launches = malloc((2 * room + 1) * sizeof *launches);
-	if (!launches)
-		return -ENOMEM;
-	uint32_t count = list_launches(model, launches);
-	mr_sort(launches, launches + room, count);
-	int result = infer_all(model, launches, count);
+	mr_auto(free) uint32_t *busiest = find_busiest(model);
+	if (result == 0)
+		result = busiest ? infer_all(model, NULL, is_done) : -ENOMEM;
+	if (result == 0)
+		result = infer_all(model, busiest, is_done);
 	return result < 0
 		       ? result
 		       : mr_table_sort(&model->steps.table, (uint32_t)model->survey->tracks.count);

@@ -21,13 +21,29 @@ struct mr_launch_size {
 	uint64_t global[3];
 };
 
+/* What a runtime's tracer says of memory, until it is joined with what calls say (runtime_reports.c). */
+struct mr_memory_report {
+	uint64_t correlation;
+	uint64_t address;
+	uint64_t bytes;
+	uint64_t pool;
+	int64_t ns; /* MR_NO_TIME: not known */
+	uint32_t process;
+	uint32_t track; /* that recorded it */
+	uint32_t device;
+	uint8_t kind; /* enum mr_memory_kind */
+	bool is_free;
+};
+
 struct mr_loader {
 	struct mr_model *model;
 	uint32_t process;
 	uint32_t track;
 	const struct mr_clock_map *clock; /* of the stream */
 	uint32_t clock_gap;
+	uint32_t site;                     /* that the thread noted last (sites.h) */
 	struct mr_launch_size launch_size; /* the last one */
+	mr_vec(struct mr_memory_report) memory_reports;
 	struct mr_frameworks frameworks;
 };
 

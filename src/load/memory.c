@@ -21,6 +21,7 @@ struct ledger {
 	struct mr_strings keys;
 	mr_vec(struct piece) pieces; /* by number of its key */
 	uint64_t *live_bytes;        /* by account */
+	uint64_t *nameless_bytes;    /* of these, what has no address */
 };
 
 /* The piece at an address, in the names of the row's teller. NULL without memory. */
@@ -74,17 +75,48 @@ static void hand_out(const struct mr_memory *memory, uint32_t row, uint32_t acco
 				.is_live = true};
 }
 
+/* What has no address comes and goes as an amount. What is freed and was never allocated was there before: it is part of
+ * that amount, as far as the trace tells of one. */
+static void enter_nameless(struct ledger *ledger, uint32_t row)
+{
+	const struct mr_memory *memory = &ledger->model->memory;
+	uint32_t account = mr_memory_account_of(ledger->model, row);
+	uint64_t *nameless = &ledger->nameless_bytes[account];
+	uint64_t bytes = memory->bytes[row];
+
+	if (memory->is_free[row])
+		bytes = mr_min(bytes == MR_NO_SIZE ? 0 : bytes, *nameless);
+	*nameless = memory->is_free[row] ? *nameless - bytes : *nameless + bytes;
+	ledger->live_bytes[account] = memory->is_free[row] ? ledger->live_bytes[account] - bytes
+							   : ledger->live_bytes[account] + bytes;
+	memory->live_bytes[row] = ledger->live_bytes[account];
+}
+
+static bool is_nameless(const struct mr_memory *memory, uint32_t row)
+{
+	return memory->address[row] == 0 && memory->bytes[row] &&
+	       memory->teller[row] == MR_MEMORY_FRAMEWORK;
+}
+
 /* If an address is allocated again, it was freed in between, whether the trace says so or not. */
 static int enter(struct ledger *ledger, uint32_t row)
 {
 	const struct mr_model *model = ledger->model;
 	const struct mr_memory *memory = &model->memory;
 
+	if (is_nameless(memory, row)) {
+		enter_nameless(ledger, row);
+		return 0;
+	}
 	if (memory->parent[row] && !memory->device[row] && inherit_device(ledger, row) < 0)
 		return -ENOMEM;
 	struct piece *piece = find_piece(ledger, row, memory->address[row]);
 	if (!piece)
 		return -ENOMEM;
+	if (memory->is_free[row] && !piece->is_live && memory->bytes[row]) {
+		enter_nameless(ledger, row);
+		return 0;
+	}
 	ledger->live_bytes[piece->account] -= piece->live_bytes;
 	if (memory->is_free[row])
 		give_back(memory, row, piece);
@@ -115,9 +147,12 @@ int mr_memory_join(struct mr_model *model)
 		mr_allocate_large((2 * (size_t)count + 1) * sizeof *order);
 	mr_auto(free) uint64_t *live_bytes =
 		calloc(mr_memory_account_count(model) + 1, sizeof *live_bytes);
-	struct ledger ledger = {.model = model, .live_bytes = live_bytes};
+	mr_auto(free) uint64_t *nameless_bytes =
+		calloc(mr_memory_account_count(model) + 1, sizeof *nameless_bytes);
+	struct ledger ledger = {
+		.model = model, .live_bytes = live_bytes, .nameless_bytes = nameless_bytes};
 
-	if (!order || !live_bytes)
+	if (!order || !live_bytes || !nameless_bytes)
 		return -ENOMEM;
 	int result = enter_all(&ledger, order, count);
 	mr_strings_free(&ledger.keys);

@@ -3,6 +3,28 @@
 
 #include "model/step_times.h"
 
+/* What a device does for a step may begin and end later than the step does on its thread. */
+static void extend_steps(struct mr_model *model)
+{
+	const struct mr_device_operations *operations = &model->device_operations;
+	const struct mr_steps *steps = &model->steps;
+
+	for (uint32_t step = 0; step < steps->table.count; step++)
+		steps->device_start_ns[step] = steps->device_end_ns[step] = MR_NO_TIME;
+	for (uint32_t row = 0; row < operations->table.count; row++) {
+		uint32_t step = operations->step_row[row];
+
+		if (step == MR_NO_ROW ||
+		    operations->flags[row] & (MR_ROW_UNFINISHED | MR_ROW_UNTIMED))
+			continue;
+		if (steps->device_start_ns[step] == MR_NO_TIME ||
+		    operations->start_ns[row] < steps->device_start_ns[step])
+			steps->device_start_ns[step] = operations->start_ns[row];
+		steps->device_end_ns[step] =
+			mr_max(steps->device_end_ns[step], mr_operation_end_ns(model, row));
+	}
+}
+
 int mr_operations_link(struct mr_model *model)
 {
 	const struct mr_device_operations *operations = &model->device_operations;
@@ -23,5 +45,6 @@ int mr_operations_link(struct mr_model *model)
 		operations->step_row[row] =
 			mr_step_times_find(&times, operations->process[row], ns);
 	}
+	extend_steps(model);
 	return 0;
 }

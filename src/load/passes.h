@@ -30,6 +30,13 @@ enum mr_loaded {
 	MR_LOADED_DEVICES = 1 << 17,      /* what several name is one device */
 	MR_LOADED_KERNEL_LINKS = 1 << 18, /* rows of the kernel level lead to each other */
 	MR_LOADED_CONSTRAINTS = 1 << 19,  /* what must be true of device operations is checked */
+	MR_LOADED_EXCHANGES = 1 << 20,    /* blocked threads lead to those that let them go on */
+	MR_LOADED_PURPOSES = 1 << 21,     /* nodes and scopes say what they are for */
+	MR_LOADED_THREAD_WAITS = 1 << 22, /* threads lead to those that they waited for */
+	MR_LOADED_CHOSEN_STEPS = 1 << 24, /* ranges that the user calls steps are */
+	MR_LOADED_SITES = 1 << 23,        /* rows lead to lines of Python */
+	MR_LOADED_PYTHON_WAITS = 1 << 25, /* waits of Python are told apart by their lines */
+	MR_LOADED_THREAD_ROLES = 1 << 26, /* threads say what they are for */
 };
 
 struct mr_pass {

@@ -6,6 +6,7 @@
 
 #include "base/macros.h"
 #include "base/strings.h"
+#include "load/rounds.h"
 
 enum {
 	LEAST_LENGTH = 8,     /* of a sequence that can be judged */
@@ -14,6 +15,7 @@ enum {
 	NEXT = 4,             /* a place is compared with so many of the next that look the same */
 	CANDIDATES = 64,      /* lengths that are tried */
 	COST = 9,             /* of a mismatch, in matches: fewer than 1 in 10 may be one */
+	MOST_FOREIGN = 5,     /* at most one in so many is a thing that rounds do not have */
 };
 
 /* ---- candidates: distances between places that look the same -------------------------------------- */
@@ -135,25 +137,120 @@ static uint64_t count_alike(const uint32_t *ids, const struct mr_period *period,
 }
 
 /* (matches - expected) / (pairs - expected), where expected = pairs * alike / size^2. */
-static uint32_t judge(const uint32_t *ids, const struct mr_period *period, uint32_t *counts)
+static uint32_t judge(const uint32_t *ids, const struct mr_period *stretch, uint64_t matches,
+		      uint64_t pairs, uint32_t *counts)
 {
-	unsigned __int128 size = period->end - period->first, pairs = size - period->length;
-	unsigned __int128 expected = pairs * count_alike(ids, period, counts), matches = 0;
+	unsigned __int128 size = stretch->end - stretch->first;
+	unsigned __int128 expected = pairs * (unsigned __int128)count_alike(ids, stretch, counts);
+	unsigned __int128 most = pairs * size * size, seen = matches * size * size;
 
-	for (uint32_t i = period->first; i + period->length < period->end; i++)
-		matches += ids[i] == ids[i + period->length];
-	matches *= size * size;
-	pairs *= size * size;
-	return matches > expected ? (uint32_t)(1000 * (matches - expected) / (pairs - expected))
-				  : 0;
+	return seen > expected ? (uint32_t)(1000 * (seen - expected) / (most - expected)) : 0;
+}
+
+/* Of the stretch itself: things that are like those one round later. */
+static uint32_t judge_stretch(const uint32_t *ids, const struct mr_period *stretch,
+			      uint32_t *counts)
+{
+	uint64_t matches = 0;
+
+	for (uint32_t i = stretch->first; i + stretch->length < stretch->end; i++)
+		matches += ids[i] == ids[i + stretch->length];
+	return judge(ids, stretch, matches, stretch->end - stretch->first - stretch->length,
+		     counts);
+}
+
+/* ---- the rounds like it ------------------------------------------------------------------------------- */
+
+/* Parts of rounds that are cut off at both ends belong to what repeats. */
+static void extend(const uint32_t *ids, uint32_t count, const struct mr_rounds *rounds,
+		   struct mr_period *period)
+{
+	const uint32_t *pattern = ids + period->pattern;
+	uint32_t length = period->length;
+
+	period->first = rounds->list.items[0].first;
+	period->end = rounds->list.items[rounds->list.count - 1].end;
+	for (uint32_t i = 0; i + 1 < length && period->first > 0 &&
+			     ids[period->first - 1] == pattern[length - 1 - i];
+	     i++)
+		period->first--;
+	for (uint32_t i = 0;
+	     i + 1 < length && period->end < count && ids[period->end] == pattern[i]; i++)
+		period->end++;
+}
+
+/* Things of what repeats that the pattern does not have at all. `counts` as above. */
+static uint32_t count_foreign(const uint32_t *ids, const struct mr_period *period, uint32_t *counts)
+{
+	uint32_t foreign = 0;
+
+	for (uint32_t i = 0; i < period->length; i++)
+		counts[ids[period->pattern + i]] = 1;
+	for (uint32_t i = period->first; i < period->end; i++)
+		foreign += counts[ids[i]] == 0;
+	for (uint32_t i = 0; i < period->length; i++)
+		counts[ids[period->pattern + i]] = 0;
+	return foreign;
 }
 
 /* At least two rounds, and half of the sequence. */
-static bool is_long_enough(const struct mr_period *period, uint32_t count)
+static int judge_rounds(const uint32_t *ids, uint32_t count, uint32_t *counts,
+			struct mr_period *period)
 {
-	uint32_t size = period->end - period->first;
+	mr_auto(rounds) struct mr_rounds rounds = {0};
 
-	return size / 2 >= period->length && size >= LEAST_LENGTH && size >= count / 2;
+	if (mr_rounds_find(ids, count, period, 0, &rounds) < 0)
+		return -ENOMEM;
+	if (rounds.list.count == 0)
+		return 0;
+	extend(ids, count, &rounds, period);
+	uint32_t size = period->end - period->first, foreign = count_foreign(ids, period, counts);
+	uint32_t in_rounds = 0;
+	for (size_t i = 0; i < rounds.list.count; i++)
+		in_rounds += rounds.list.items[i].end - rounds.list.items[i].first;
+	uint64_t parts = (rounds.list.items[0].first - period->first) +
+			 (period->end - rounds.list.items[rounds.list.count - 1].end);
+	if (rounds.list.count < 2 || size < LEAST_LENGTH || size < count / 2 ||
+	    in_rounds < size / 2 || foreign > size / MOST_FOREIGN)
+		return 0;
+	uint64_t matched = rounds.matched + parts;
+	uint64_t wrong =
+		mr_max(size - matched - mr_min(size - matched, (uint64_t)foreign), rounds.missing);
+	period->confidence_permille = judge(ids, period, matched, matched + wrong, counts);
+	return 0;
+}
+
+/* The round of a stretch that is most like the next: the others may have more noise. */
+static uint32_t find_pattern(const uint32_t *ids, const struct mr_period *stretch)
+{
+	uint32_t best = stretch->first, most = 0;
+
+	for (uint32_t first = stretch->first; first + 2 * stretch->length <= stretch->end;
+	     first += stretch->length) {
+		uint32_t alike = 0;
+
+		for (uint32_t i = first; i < first + stretch->length; i++)
+			alike += ids[i] == ids[i + stretch->length];
+		if (alike > most) {
+			most = alike;
+			best = first;
+		}
+	}
+	return best;
+}
+
+/* Is this the length of a round? `confidence_permille` says; 0: no. */
+static int try_length(const uint32_t *ids, uint32_t count, uint32_t *counts,
+		      struct mr_period *period)
+{
+	find_stretch(ids, count, period);
+	period->confidence_permille = 0;
+	period->pattern = find_pattern(ids, period);
+	if ((period->end - period->first) / 2 < period->length ||
+	    period->end - period->first < LEAST_LENGTH ||
+	    judge_stretch(ids, period, counts) < LEAST_PERMILLE)
+		return 0;
+	return judge_rounds(ids, count, counts, period);
 }
 
 int mr_period_find(const uint32_t *ids, uint32_t count, struct mr_period *ret_period)
@@ -173,10 +270,8 @@ int mr_period_find(const uint32_t *ids, uint32_t count, struct mr_period *ret_pe
 
 		if (best.length && tried.length > best.length)
 			continue;
-		find_stretch(ids, count, &tried);
-		if (!is_long_enough(&tried, count))
-			continue;
-		tried.confidence_permille = judge(ids, &tried, counts);
+		if (try_length(ids, count, counts, &tried) < 0)
+			return -ENOMEM;
 		if (tried.confidence_permille >= LEAST_PERMILLE)
 			best = tried;
 	}

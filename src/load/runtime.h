@@ -23,13 +23,16 @@ int mr_runtime_add_device_clocks(struct mr_model *model, size_t first);
 /* Adds what an event of the runtime level says; others say nothing. */
 int mr_runtime_add(struct mr_loader *loader, const struct mr_event *event);
 
+/* Likewise, for what its tracer reports besides operations. (runtime_reports.c) */
+int mr_runtime_add_report(struct mr_loader *loader, const struct mr_event *event);
+
 /* A call that was open when its thread or the recording ended. */
 int mr_runtime_add_unfinished_call(struct mr_loader *loader, struct mr_span span, uint32_t function,
 				   uint64_t correlation);
 
 /* When all events are read and nothing is sorted: links the tables, adds the operations that were
  * launched and not seen to end, and sorts calls and device_operations. */
-int mr_runtime_join(struct mr_model *model);
+int mr_runtime_join(struct mr_loader *loader);
 
 /* When calls lead to their operations: which of them wait, where only their names say so. -ENOMEM. */
 int mr_runtime_mark_waits(struct mr_model *model);

@@ -4,15 +4,11 @@
 #include "base/pages.h"
 #include "base/sort.h"
 
+#include "load/runtime_reports.h"
+
 /* ---- (process, correlation) → call ---------------------------------------------------------------- */
 
-/* Rows of calls by process, then by correlation. */
-struct call_index {
-	struct mr_sort_item *items;
-	uint32_t *first_of_process; /* and one more: the end */
-};
-
-static void free_index(struct call_index *index)
+static void free_index(struct mr_call_index *index)
 {
 	free(index->items);
 	free(index->first_of_process);
@@ -35,7 +31,7 @@ static uint32_t list_calls(const struct mr_calls *calls, struct mr_sort_item *it
 
 /* Moves the items, which are in order of correlation, to their processes. */
 static void divide_by_process(const struct mr_model *model, const struct mr_sort_item *from,
-			      uint32_t count, struct call_index *index)
+			      uint32_t count, struct mr_call_index *index)
 {
 	uint32_t *next = index->first_of_process + 1; /* becomes the ends, which are the starts */
 
@@ -47,7 +43,7 @@ static void divide_by_process(const struct mr_model *model, const struct mr_sort
 		index->items[next[process_of_call(model, from[i].index)]++] = from[i];
 }
 
-static uint64_t count_ambiguous(const struct mr_model *model, const struct call_index *index)
+static uint64_t count_ambiguous(const struct mr_model *model, const struct mr_call_index *index)
 {
 	uint64_t ambiguous = 0;
 
@@ -58,7 +54,7 @@ static uint64_t count_ambiguous(const struct mr_model *model, const struct call_
 	return ambiguous;
 }
 
-static int make_index(struct mr_model *model, struct call_index *index)
+static int make_index(struct mr_model *model, struct mr_call_index *index)
 {
 	size_t room = (size_t)model->calls.table.count + 1;
 	size_t process_count = model->survey->processes.count;
@@ -75,10 +71,8 @@ static int make_index(struct mr_model *model, struct call_index *index)
 	return 0;
 }
 
-/* The call of that correlation, the first if there are several; MR_NO_ROW if there is none. *hint
- * remembers a place: correlations are asked for nearly in their order. */
-static uint32_t find_call(const struct call_index *index, uint32_t process, uint64_t correlation,
-			  uint32_t *hint)
+uint32_t mr_call_find(const struct mr_call_index *index, uint32_t process, uint64_t correlation,
+		      uint32_t *hint)
 {
 	uint32_t low = index->first_of_process[process];
 	uint32_t end = index->first_of_process[process + 1], high = end;
@@ -121,18 +115,18 @@ static void link_operation(struct mr_model *model, uint32_t row, uint32_t call)
 		operations->start_ns[row] = calls->start_ns[call];
 }
 
-static void link_operations(struct mr_model *model, const struct call_index *index)
+static void link_operations(struct mr_model *model, const struct mr_call_index *index)
 {
 	const struct mr_device_operations *operations = &model->device_operations;
 	uint32_t hint = 0;
 
 	for (uint32_t row = 0; row < operations->table.count; row++)
 		link_operation(model, row,
-			       find_call(index, operations->process[row],
-					 operations->correlation[row], &hint));
+			       mr_call_find(index, operations->process[row],
+					    operations->correlation[row], &hint));
 }
 
-static void link_kernel_launches(struct mr_model *model, const struct call_index *index)
+static void link_kernel_launches(struct mr_model *model, const struct mr_call_index *index)
 {
 	const struct mr_kernel_launches *launches = &model->kernel_launches;
 	uint32_t hint = 0;
@@ -140,7 +134,8 @@ static void link_kernel_launches(struct mr_model *model, const struct call_index
 	for (uint32_t row = 0; row < launches->table.count; row++) {
 		uint32_t process = model->survey->tracks.items[launches->track[row]].process;
 
-		launches->call[row] = find_call(index, process, launches->correlation[row], &hint);
+		launches->call[row] =
+			mr_call_find(index, process, launches->correlation[row], &hint);
 	}
 }
 
@@ -205,7 +200,7 @@ static void link_calls_again(struct mr_model *model)
 
 /* ---- waits ---------------------------------------------------------------------------------------- */
 
-static void link_dependencies(struct mr_model *model, const struct call_index *index)
+static void link_dependencies(struct mr_model *model, const struct mr_call_index *index)
 {
 	const struct mr_dependencies *dependencies = &model->dependencies;
 	const struct mr_calls *calls = &model->calls;
@@ -213,11 +208,11 @@ static void link_dependencies(struct mr_model *model, const struct call_index *i
 
 	for (uint32_t row = 0; row < dependencies->table.count; row++) {
 		uint32_t process = model->survey->tracks.items[dependencies->track[row]].process;
-		uint32_t call = find_call(index, process, dependencies->correlation[row], &hint);
+		uint32_t call = mr_call_find(index, process, dependencies->correlation[row], &hint);
 
 		dependencies->call[row] = call;
 		dependencies->awaited_call[row] =
-			find_call(index, process, dependencies->awaited[row], &awaited_hint);
+			mr_call_find(index, process, dependencies->awaited[row], &awaited_hint);
 		if (call != MR_NO_ROW && calls->role[call] == MR_CALL_PLAIN)
 			calls->role[call] = MR_CALL_WAIT;
 	}
@@ -241,8 +236,9 @@ static void bound_device_clocks(struct mr_model *model)
 	}
 }
 
-static int join(struct mr_model *model, uint32_t track_count, struct call_index *index)
+static int join(struct mr_loader *loader, uint32_t track_count, struct mr_call_index *index)
 {
+	struct mr_model *model = loader->model;
 	int result = mr_table_sort(&model->calls.table, track_count);
 
 	if (result == 0)
@@ -259,13 +255,13 @@ static int join(struct mr_model *model, uint32_t track_count, struct call_index 
 	link_calls_again(model);
 	link_dependencies(model, index);
 	bound_device_clocks(model);
-	return 0;
+	return mr_runtime_join_reports(loader, index);
 }
 
-int mr_runtime_join(struct mr_model *model)
+int mr_runtime_join(struct mr_loader *loader)
 {
-	struct call_index index = {0};
-	int result = join(model, (uint32_t)model->survey->tracks.count, &index);
+	struct mr_call_index index = {0};
+	int result = join(loader, (uint32_t)loader->model->survey->tracks.count, &index);
 
 	free_index(&index);
 	return result;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Finds what synchronising calls without a wait list waited for: the last to end among all operations that were
- * launched to a queue, or by a process, before the call began, and that ended during the call.
+ * launched to a queue, or by a process, before the call began, and that ended during the call. Operations whose launch
+ * is not in the trace were launched before.
  */
 #include "base/sort.h"
 #include "load/runtime_waits.h"
@@ -48,7 +49,7 @@ static void sort_by_end(const struct mr_model *model, struct ended *ended,
 
 	ended->count = 0;
 	for (uint32_t row = operations->table.count; row-- > 0;)
-		if (operations->call[row] != MR_NO_ROW && mr_wait_is_timed(model, row))
+		if (mr_wait_is_timed(model, row))
 			sorted[ended->count++] =
 				(struct mr_sort_item){~operations->correlation[row], row};
 	mr_sort(sorted, scratch, ended->count);
@@ -106,7 +107,9 @@ static int ended_make(const struct mr_waits *waits, bool by_queue, struct ended 
 	for (uint32_t i = 0; i < ended->count; i++) {
 		uint32_t call = model->device_operations.call[ended->removal[i].index];
 
-		ended->removal[i].key = mr_sort_key(model->calls.start_ns[call]);
+		/* One whose launch is not in the trace was launched before it. */
+		ended->removal[i].key =
+			call == MR_NO_ROW ? 0 : mr_sort_key(model->calls.start_ns[call]);
 	}
 	mr_sort(ended->removal, scratch, ended->count);
 	return 0;

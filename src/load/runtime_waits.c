@@ -153,10 +153,11 @@ static void list_for_call(struct mr_waits *waits, uint32_t call, uint32_t row)
 	const struct mr_calls *calls = &waits->model->calls;
 	uint32_t launch = row == MR_NO_ROW ? MR_NO_ROW : waits->model->device_operations.call[row];
 	uint32_t *listed = &waits->listed[call];
+	bool is_launched = row != MR_NO_ROW &&
+			   (launch == MR_NO_ROW || calls->start_ns[launch] < calls->start_ns[call]);
 
-	if (launch != MR_NO_ROW && calls->start_ns[launch] < calls->start_ns[call] &&
-	    mr_wait_is_possible(calls, call, mr_operation_end_ns(waits->model, row),
-				mr_wait_bound_ns(waits, row)))
+	if (is_launched && mr_wait_is_possible(calls, call, mr_operation_end_ns(waits->model, row),
+					       mr_wait_bound_ns(waits, row)))
 		*listed = *listed == MR_EMPTY_LIST ? row : later(waits->model, *listed, row);
 	else if (*listed == MR_NO_ROW)
 		*listed = MR_EMPTY_LIST;

@@ -89,6 +89,8 @@ static int add(struct mr_states_maker *maker, uint32_t task, int64_t begin_ns, i
 						       .minor_faults = minor_faults,
 						       .system_call = MR_NO_ROW,
 						       .wakeup = MR_NO_ROW,
+						       .ended_by = MR_NO_ROW,
+						       .released_by = MR_NO_TRACK,
 						       .state = stand.state,
 						       .reason = stand.reason});
 }

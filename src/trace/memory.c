@@ -64,7 +64,7 @@ int mr_trace_of_memory(const char *path, const struct mr_metadata *metadata,
 	*packets = (struct mr_mapping){0}; /* now owned by the trace */
 	int error = describe(metadata, trace->private);
 	if (error == 0)
-		error = mr_trace_scan_file(trace->private, 0);
+		error = mr_trace_scan_file(trace->private, 0, -1);
 	for (uint32_t i = 0; error == 0 && i < damage_count; i++)
 		error = mr_trace_add_damage(trace->private, 0, damages[i].offset,
 					    damages[i].lost_bytes, damages[i].reason);

@@ -2,16 +2,20 @@
  *
  * Finds the packets of a stream file. A file consists of whole packets, each a multiple of eight bytes
  * long. Where there is no valid packet, the search continues in steps of eight bytes until it finds
- * a header that is valid in every respect. So damage to one packet does not affect the next.
+ * a header that is valid in every respect. So damage to one packet does not affect the next. Holes of the
+ * file are passed over, however large: a file may claim to have any size.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "trace/private.h"
 
 enum {
 	PACKET_ALIGNMENT = 8,
+	STRETCH = 1 << 20, /* after which the search looks for a hole */
 	DAMAGES_MAX = 1000
 };
 
@@ -67,16 +71,44 @@ static const char *packet_fault(const struct mr_packet *packet, size_t available
 	return NULL;
 }
 
-/* Offset of the next valid packet, or the end of the file. */
-static size_t find_packet(const struct mr_mapping *file, size_t offset, const uint8_t *uuid)
+/* Offset of the first byte that is not in a hole. */
+static size_t pass_hole(int fd, size_t offset, size_t size)
 {
-	for (; offset + sizeof(struct mr_packet) <= file->size; offset += PACKET_ALIGNMENT)
+	off_t data = lseek(fd, (off_t)offset, SEEK_DATA);
+
+	if (data < 0)
+		return errno == ENXIO ? size : offset; /* nothing follows; or nobody knows */
+	return mr_max(offset, (size_t)data / PACKET_ALIGNMENT * PACKET_ALIGNMENT);
+}
+
+/* Offset of the next valid packet, or the end of the file. */
+static size_t find_packet(const struct mr_mapping *file, size_t offset, const uint8_t *uuid, int fd)
+{
+	for (; offset + sizeof(struct mr_packet) <= file->size; offset += PACKET_ALIGNMENT) {
+		if (offset % STRETCH == 0)
+			offset = pass_hole(fd, offset, file->size);
+		if (file->size - offset < sizeof(struct mr_packet))
+			break;
 		if (!packet_fault((const void *)(file->bytes + offset), file->size - offset, uuid))
 			return offset;
+	}
 	return file->size;
 }
 
-int mr_trace_scan_file(struct mr_trace_private *trace, uint32_t file)
+/* After damage. */
+static size_t find_next(const struct mr_trace_private *trace, uint32_t file, size_t offset,
+			int directory)
+{
+	const struct mr_mapping *mapping = &trace->mappings.items[file];
+	mr_auto(close_fd) int fd =
+		directory < 0 ? -1
+			      : openat(directory, trace->names.items[file], O_RDONLY | O_CLOEXEC);
+
+	return find_packet(mapping, pass_hole(fd, offset, mapping->size),
+			   trace->metadata->identity.trace_uuid, fd);
+}
+
+int mr_trace_scan_file(struct mr_trace_private *trace, uint32_t file, int directory)
 {
 	const struct mr_mapping *mapping = &trace->mappings.items[file];
 	const uint8_t *uuid = trace->metadata->identity.trace_uuid;
@@ -85,7 +117,7 @@ int mr_trace_scan_file(struct mr_trace_private *trace, uint32_t file)
 		const struct mr_packet *packet = (const void *)(mapping->bytes + offset);
 		const char *fault = packet_fault(packet, mapping->size - offset, uuid);
 		if (fault) {
-			size_t next = find_packet(mapping, offset + PACKET_ALIGNMENT, uuid);
+			size_t next = find_next(trace, file, offset + PACKET_ALIGNMENT, directory);
 			if (mr_trace_add_damage(trace, file, offset, next - offset, fault) < 0)
 				return -ENOMEM;
 			offset = next;

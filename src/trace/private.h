@@ -28,8 +28,8 @@ struct mr_trace_private {
 int mr_trace_add_damage(struct mr_trace_private *trace, uint32_t file, uint64_t offset,
 			uint64_t lost_bytes, const char *reason);
 
-/* Appends the packets of a mapped file. 0 or -ENOMEM. */
-int mr_trace_scan_file(struct mr_trace_private *trace, uint32_t file);
+/* Appends the packets of a mapped file, which lies in the directory (-1: in none, but in memory). 0 or -ENOMEM. */
+int mr_trace_scan_file(struct mr_trace_private *trace, uint32_t file, int directory);
 
 /* Sorts the packets and builds the streams. 0 or -ENOMEM. */
 int mr_trace_make_streams(struct mr_trace_private *trace);

@@ -64,7 +64,7 @@ static int read_file(int directory, struct mr_trace_private *trace, uint32_t fil
 		mr_mapping_close(&mapping);
 		return mr_fail_errno(ENOMEM, "list of files");
 	}
-	return mr_trace_scan_file(trace, file);
+	return mr_trace_scan_file(trace, file, directory);
 }
 
 static int read_metadata(int directory, struct mr_trace_private *trace)

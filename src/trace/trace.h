@@ -15,7 +15,8 @@
  *
  * The input is never trusted. A damaged packet is omitted and listed as damage, with file and offset;
  * reading continues at the next valid packet. Memory use is bounded by the size of the files. While
- * files are read they may grow or be deleted, but not shrink (base/mapping.h).
+ * files are read they may grow or be deleted. If one shrinks, what is read of it then is zero, and mr_mappings_check()
+ * says so (base/mapping.h).
  *
  * An open trace is read-only: any number of cursors, in any number of threads.
  */

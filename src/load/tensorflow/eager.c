@@ -77,7 +77,8 @@ int mr_eager_add(struct mr_tensorflow *tensorflow, const struct mr_event *event)
 						.duration_ns = span.duration_ns,
 						.step = MR_NO_STEP,
 						.asked_ns = MR_NO_TIME,
-						.done_ns = MR_NO_TIME});
+						.done_ns = MR_NO_TIME,
+						.site = tensorflow->loader->site});
 
 	if (result == 0)
 		result = mr_pending_add(tensorflow, MR_PENDING_CALL,
@@ -168,38 +169,32 @@ static int place_call(struct mr_tensorflow *tensorflow, const struct only_device
 
 /* ---- steps ----------------------------------------------------------------------------------------- */
 
-/* A step that is a call of a function: recorded inside the call. */
-static void number_call_of_step(struct mr_tensorflow *tensorflow, uint32_t step, uint32_t row)
-{
-	struct mr_model *model = tensorflow->model;
-
-	if (row == MR_NO_ROW || !is_call(tensorflow, row) || !model->steps.function[step] ||
-	    model->steps.function[step] != mr_pending_call(tensorflow, row)->name)
-		return;
-	model->node_executions.step[row] = mr_step_number(model, step);
-}
-
-static int number_calls_of_steps(struct mr_tensorflow *tensorflow)
+/* The call of a function reaches out of the step that ends with it, which is recorded inside the call. */
+static int number_calls_of_functions(struct mr_tensorflow *tensorflow)
 {
 	const struct mr_model *model = tensorflow->model;
 	const struct mr_node_executions *executions = &model->node_executions;
-	const struct mr_steps *steps = &model->steps;
+	const struct mr_function_calls *calls = &model->function_calls;
 	const struct mr_nesting outer = {executions->start_ns, executions->duration_ns, NULL, NULL,
 					 NULL};
-	const struct mr_nesting inner = {steps->start_ns, steps->duration_ns, NULL, NULL, NULL};
-	mr_auto(free) uint32_t *around = malloc((steps->table.count + 1) * sizeof *around);
-	int result = around ? 0 : -ENOMEM;
+	const struct mr_nesting inner = {calls->start_ns, calls->duration_ns, NULL, NULL, NULL};
+	mr_auto(free) uint32_t *around =
+		malloc((calls->table.count + UINT64_C(1)) * sizeof *around);
+	mr_auto(free) uint32_t *steps = mr_steps_around(model, &calls->table, &inner);
+	int result = around && steps ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; result == 0 && i < model->survey->tracks.count; i++) {
 		const uint32_t *rows = &executions->table.first_of_track[i];
-		const uint32_t *of_track = &steps->table.first_of_track[i];
+		const uint32_t *of_track = &calls->table.first_of_track[i];
 
 		if (of_track[0] == of_track[1])
 			continue;
 		result = mr_nest_in(&outer, rows[0], rows[1], &inner, of_track[0], of_track[1],
 				    around);
-		for (uint32_t step = of_track[0]; result == 0 && step < of_track[1]; step++)
-			number_call_of_step(tensorflow, step, around[step]);
+		for (uint32_t call = of_track[0]; result == 0 && call < of_track[1]; call++)
+			if (around[call] != MR_NO_ROW && is_call(tensorflow, around[call]) &&
+			    mr_pending_call(tensorflow, around[call])->name == calls->graph[call])
+				executions->step[around[call]] = mr_step_number(model, steps[call]);
 	}
 	return result;
 }
@@ -220,7 +215,7 @@ static int number_calls(struct mr_tensorflow *tensorflow)
 	for (uint32_t row = 0; row < executions->table.count; row++)
 		if (is_call(tensorflow, row))
 			executions->step[row] = mr_step_number(model, around[row]);
-	return number_calls_of_steps(tensorflow);
+	return number_calls_of_functions(tensorflow);
 }
 
 /* ---- asynchronous ones ------------------------------------------------------------------------------ */

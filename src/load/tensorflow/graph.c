@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "load/runtime.h"
+#include "load/tensorflow/functions.h"
 #include "load/tensorflow/tensorflow.h"
 
 static struct mr_definitions *definitions_of(struct mr_tensorflow *tensorflow)
@@ -27,10 +28,15 @@ static int find_graph(struct mr_tensorflow *tensorflow, uint32_t process, uint32
 	int result = mr_strings_intern(&tensorflow->graph_keys, &key, sizeof key, &number);
 
 	if (result == 0 && number == count) {
-		result = mr_vec_push(&tensorflow->graphs, (uint32_t)definitions->graphs.count);
+		struct mr_graph graph = {.name = name, .process = process};
+
+		result = mr_tensorflow_intern_function(
+			tensorflow, mr_strings_text(&definitions->strings, name), &graph.function);
 		if (result == 0)
-			result = mr_vec_push(&definitions->graphs,
-					     ((struct mr_graph){.name = name, .process = process}));
+			result = mr_vec_push(&tensorflow->graphs,
+					     (uint32_t)definitions->graphs.count);
+		if (result == 0)
+			result = mr_vec_push(&definitions->graphs, graph);
 	}
 	if (result == 0)
 		*ret_graph = tensorflow->graphs.items[number];
@@ -119,6 +125,9 @@ int mr_tensorflow_find_device(struct mr_tensorflow *tensorflow, uint32_t process
 		    definitions->devices.items[i].process == process)
 			return 0;
 	}
+	*ret_device = 0;
+	if (definitions->devices.count == MR_DEVICES_MAX)
+		return 0;
 	*ret_device = (uint32_t)definitions->devices.count;
 	const struct mr_device device = {
 		.name = name,

@@ -16,6 +16,15 @@ static int intern(struct mr_tensorflow *tensorflow, struct mr_slice slice, uint3
 	return mr_strings_intern(strings_of(tensorflow), slice.at, slice.length, ret_string);
 }
 
+static int intern_path(struct mr_tensorflow *tensorflow, struct mr_slice name, uint32_t *ret_path)
+{
+	mr_auto(free) char *path = malloc(name.length + 1);
+
+	return path ? intern(tensorflow, (struct mr_slice){path, mr_traceme_path(name, path)},
+			     ret_path)
+		    : -ENOMEM;
+}
+
 static int read_text(struct mr_tensorflow *tensorflow, const char *text,
 		     struct mr_traceme *ret_meaning)
 {
@@ -29,6 +38,8 @@ static int read_text(struct mr_tensorflow *tensorflow, const char *text,
 		result = intern(tensorflow, parts.detail, &ret_meaning->detail);
 	if (result == 0)
 		result = intern(tensorflow, parts.channel, &ret_meaning->channel);
+	if (result == 0 && ret_meaning->is_iterator)
+		result = intern_path(tensorflow, parts.name, &ret_meaning->path);
 	return result;
 }
 
@@ -73,7 +84,8 @@ static int add_operation(struct mr_tensorflow *tensorflow, const struct told *to
 						.step = MR_NO_STEP,
 						.shapes = meaning->detail,
 						.asked_ns = MR_NO_TIME,
-						.done_ns = MR_NO_TIME});
+						.done_ns = MR_NO_TIME,
+						.site = tensorflow->loader->site});
 
 	return result < 0 ? result : mr_pending_add(tensorflow, MR_PENDING_OPERATION, text);
 }
@@ -90,7 +102,8 @@ static int add_scope(struct mr_tensorflow *tensorflow, const struct told *told,
 				       .detail = meaning->detail,
 				       .run = number_at(told, meaning->run),
 				       .key = number_at(told, meaning->key),
-				       .parent_key = number_at(told, meaning->parent_key)});
+				       .parent_key = number_at(told, meaning->parent_key),
+				       .site = tensorflow->loader->site});
 }
 
 static int add_step(struct mr_tensorflow *tensorflow, const struct told *told,
@@ -100,7 +113,34 @@ static int add_step(struct mr_tensorflow *tensorflow, const struct told *told,
 			       (struct mr_steps_row){.track = tensorflow->loader->track,
 						     .start_ns = told->span.start_ns,
 						     .duration_ns = told->span.duration_ns,
-						     .step = number_at(told, meaning->step)});
+						     .step = number_at(told, meaning->step),
+						     .site = tensorflow->loader->site});
+}
+
+static uint32_t ordinal_at(const struct told *told, uint8_t place)
+{
+	return place == MR_TRACEME_NONE || told->numbers[place] >= MR_NO_ORDINAL
+		       ? MR_NO_ORDINAL
+		       : (uint32_t)told->numbers[place];
+}
+
+/* Somebody asks an iterator for its next element. */
+static int add_request(struct mr_tensorflow *tensorflow, const struct told *told,
+		       const struct mr_traceme *meaning)
+{
+	return mr_input_work_append(
+		&tensorflow->model->input_work,
+		(struct mr_input_work_row){.track = tensorflow->loader->track,
+					   .start_ns = told->span.start_ns,
+					   .duration_ns = told->span.duration_ns,
+					   .kind = MR_INPUT_REQUEST,
+					   .path = meaning->path,
+					   .iterator = number_at(told, meaning->key),
+					   .consumer = number_at(told, meaning->parent_key),
+					   .parallelism = ordinal_at(told, meaning->parallelism),
+					   .buffer_limit = ordinal_at(told, meaning->buffer_limit),
+					   .buffered = ordinal_at(told, meaning->buffered),
+					   .is_autotuned = meaning->is_autotuned});
 }
 
 static void read_numbers(const char *text, struct told *told)
@@ -132,6 +172,8 @@ static int add_traceme(struct mr_tensorflow *tensorflow, struct told *told, uint
 		read_numbers(mr_strings_text(strings_of(tensorflow), text), told);
 	if (meaning.kind == MR_TRACEME_STEP)
 		result = add_step(tensorflow, told, &meaning);
+	if (result == 0 && meaning.is_iterator)
+		result = add_request(tensorflow, told, &meaning);
 	return result < 0 ? result : add_scope(tensorflow, told, &meaning);
 }
 
@@ -155,6 +197,7 @@ static int add_memory(struct mr_tensorflow *tensorflow, const struct told *told,
 				       .allocator = allocator,
 				       .address = mr_slice_number(mr_traceme_value(text, "addr")),
 				       .bytes = is_free ? 0 : bytes,
+				       .site = tensorflow->loader->site,
 				       .is_free = is_free});
 }
 
@@ -179,6 +222,7 @@ static int add_collective(struct mr_tensorflow *tensorflow, const struct told *t
 			.start_ns = told->span.start_ns,
 			.duration_ns = told->span.duration_ns,
 			.run = mr_slice_number(mr_traceme_value(text, "step_id")),
+			.bytes = MR_NO_SIZE,
 			.group_key = mr_slice_number(mr_traceme_value(text, "group_key")),
 			.instance_key = mr_slice_number(mr_traceme_value(text, "instance_key"))});
 }

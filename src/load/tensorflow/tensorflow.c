@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "load/tensorflow/tensorflow.h"
 
+#include "load/called_steps.h"
 #include "load/tensorflow/families.h"
+#include "load/tensorflow/functions.h"
 #include "model/nesting.h"
 
 static int nest_scopes(struct mr_model *model)
@@ -9,13 +11,13 @@ static int nest_scopes(struct mr_model *model)
 	const struct mr_scopes *scopes = &model->scopes;
 	const struct mr_nesting nesting = {scopes->start_ns, scopes->duration_ns, scopes->self_ns,
 					   scopes->parent, scopes->flags};
-	uint64_t overlaps = 0; /* halves of asynchronous scopes do: no anomaly */
+	struct mr_nesting_faults faults = {0}; /* halves of asynchronous scopes do: no anomaly */
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < model->survey->tracks.count; i++) {
 		const uint32_t *rows = &scopes->table.first_of_track[i];
 
-		result = mr_nest(&nesting, rows[0], rows[1], &overlaps);
+		result = mr_nest(&nesting, rows[0], rows[1], &faults);
 	}
 	return result;
 }
@@ -35,7 +37,13 @@ static int join_all(struct mr_tensorflow *tensorflow)
 	if (result == 0)
 		result = nest_scopes(model);
 	if (result == 0)
-		result = mr_tensorflow_add_steps(tensorflow);
+		result = mr_tensorflow_add_function_calls(tensorflow);
+	if (result == 0)
+		result = mr_table_sort(&model->function_calls.table, track_count);
+	if (result == 0)
+		result = mr_tensorflow_add_input_work(tensorflow);
+	if (result == 0)
+		result = mr_called_steps_add(model);
 	if (result == 0)
 		result = mr_table_sort(&model->steps.table, track_count);
 	if (result == 0)

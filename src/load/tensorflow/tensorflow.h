@@ -127,6 +127,12 @@ bool mr_tensorflow_knows_node(struct mr_tensorflow *tensorflow, uint32_t process
 int mr_tensorflow_find_device(struct mr_tensorflow *tensorflow, uint32_t process, uint32_t name,
 			      uint32_t *ret_device);
 
+/* ---- input.c ---------------------------------------------------------------------------------- */
+
+/* When scopes are sorted and nested: what threads did for the input pipeline besides the requests, and for which
+ * stage. -ENOMEM. */
+int mr_tensorflow_add_input_work(struct mr_tensorflow *tensorflow);
+
 /* ---- operations.c ------------------------------------------------------------------------------ */
 
 /* When scopes are sorted and nested and runs are known: the nodes of operations that are pending. -ENOMEM. */
@@ -148,11 +154,6 @@ int mr_eager_add_run(struct mr_tensorflow *tensorflow, const struct mr_event *ev
 /* When executions and steps are sorted: gives them nodes and steps, puts asynchronous ones where they ran, and takes
  * out what was told of them a second time. -ENOMEM. */
 int mr_eager_join(struct mr_tensorflow *tensorflow);
-
-/* ---- steps.c ------------------------------------------------------------------------------- */
-
-/* When scopes are sorted: steps, if none was marked; else which calls were, for model->calls_marked. -ENOMEM. */
-int mr_tensorflow_add_steps(struct mr_tensorflow *tensorflow);
 
 /* ---- runs.c -------------------------------------------------------------------------------- */
 

@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "model/column.h"
+
 static struct mr_slice slice_to(const char *from, const char *to)
 {
 	return (struct mr_slice){from, (size_t)(to - from)};
@@ -145,18 +147,70 @@ static void read_operation(const char *text, const char *colon, const char *end,
 		parts->channel = mr_traceme_value(text, "key");
 }
 
+/* "Iterator::Root", and "ReduceIterator::Root" of a loop inside a function. MakeIterator has no id. */
+static bool is_iterator(const char *text)
+{
+	static const char mark[] = "Iterator::";
+	const char *colon = strchr(text, ':');
+	size_t before = strlen("Iterator");
+
+	return colon && (size_t)(colon - text) >= before &&
+	       strncmp(colon - before, mark, strlen(mark)) == 0 && find_value(text, "id");
+}
+
+size_t mr_traceme_path(struct mr_slice name, char *buffer)
+{
+	const char *at = memchr(name.at, ':', name.length);
+	const char *end = name.at + name.length;
+	size_t length = 0;
+
+	for (at = at ? at + 2 : end; at < end; at++) {
+		const char *close = *at == '[' ? memchr(at, ']', (size_t)(end - at)) : NULL;
+
+		if (close)
+			at = close;
+		else
+			buffer[length++] = *at;
+	}
+	return length;
+}
+
+/* Of the whole pipeline the root tells whether the framework tunes it. */
+static uint8_t read_autotuning(const char *text)
+{
+	struct mr_slice value = mr_traceme_value(text, "autotune");
+
+	if (value.length == 0)
+		return find_value(text, "algorithm") ? 1 : MR_NO_TRUTH;
+	return mr_slice_is(value, "true");
+}
+
+static void read_iterator(const char *text, struct mr_traceme *meaning,
+			  struct mr_traceme_parts *parts)
+{
+	meaning->is_iterator = true;
+	meaning->key = place_of(text, "id", parts);
+	meaning->parent_key = place_of(text, "parent_id", parts);
+	meaning->buffered = place_of(text, "buffered_elements", parts);
+	meaning->buffer_limit = place_of(text, "buffer_limit", parts);
+	meaning->parallelism = place_of(text, "parallelism", parts);
+	meaning->is_autotuned = read_autotuning(text);
+}
+
 static void read_scope(const char *text, const char *end, struct mr_traceme *meaning,
 		       struct mr_traceme_parts *parts)
 {
 	static const char *const runs[] = {"id", "step_id", NULL};
 	static const char *const keys[] = {"_p", "_c", "element_id", NULL};
-	bool is_iterator = strncmp(text, "Iterator::", strlen("Iterator::")) == 0;
 
 	meaning->step = place_of(text, "step_num", parts);
 	meaning->kind = meaning->step == MR_TRACEME_NONE ? MR_TRACEME_SCOPE : MR_TRACEME_STEP;
-	meaning->run = is_iterator ? MR_TRACEME_NONE : first_place(text, runs, parts);
-	meaning->key = is_iterator ? place_of(text, "id", parts) : first_place(text, keys, parts);
-	meaning->parent_key = is_iterator ? place_of(text, "parent_id", parts) : MR_TRACEME_NONE;
+	if (is_iterator(text)) {
+		read_iterator(text, meaning, parts);
+	} else {
+		meaning->run = first_place(text, runs, parts);
+		meaning->key = first_place(text, keys, parts);
+	}
 	parts->name = slice_to(text, end);
 	parts->detail = *end ? slice_to(end + 1, text + strlen(text)) : (struct mr_slice){"", 0};
 	if (ends_with(parts->detail, "#"))
@@ -172,7 +226,11 @@ void mr_traceme_read(const char *text, struct mr_traceme *ret_meaning,
 	*ret_meaning = (struct mr_traceme){.run = MR_TRACEME_NONE,
 					   .key = MR_TRACEME_NONE,
 					   .parent_key = MR_TRACEME_NONE,
-					   .step = MR_TRACEME_NONE};
+					   .step = MR_TRACEME_NONE,
+					   .parallelism = MR_TRACEME_NONE,
+					   .buffer_limit = MR_TRACEME_NONE,
+					   .buffered = MR_TRACEME_NONE,
+					   .is_autotuned = MR_NO_TRUTH};
 	*ret_parts = (struct mr_traceme_parts){
 		.name = {"", 0}, .type = {"", 0}, .detail = {"", 0}, .channel = {"", 0}};
 	if (colon)

@@ -4,7 +4,7 @@
  *
  *     Relu:_FusedMatMul#shape=(float[32,64];float[64,128])#          an operation: node, type, shapes
  *     ExecutorState::Process#id=%,iter_num=%,_ct=%,_c=%#             a scope of run `id`, key `_c`
- *     Iterator::Root::Prefetch#id=%,parent_id=%,buffer_limit=%#      an iterator: key `id`
+ *     Iterator::Root::Prefetch#id=%,parent_id=%,buffer_limit=%#      an iterator: key `id`, stage Root::Prefetch
  *     train#epoch_num=%,step_num=%#                                  a step
  *
  * An operation is recognised by its form: its type is an identifier after a single colon. Texts that were recorded
@@ -36,6 +36,12 @@ struct mr_traceme {
 	uint8_t key;
 	uint8_t parent_key;
 	uint8_t step;
+	uint8_t parallelism;  /* of an iterator */
+	uint8_t buffer_limit; /* likewise */
+	uint8_t buffered;     /* likewise */
+	uint8_t is_autotuned; /* likewise: 0, 1, or MR_NO_TRUTH */
+	bool is_iterator;
+	uint32_t path;    /* string: of an iterator, without the indices of its parts */
 	uint32_t name;    /* string: of the node, or the scope */
 	uint32_t type;    /* string: of an operation */
 	uint32_t detail;  /* string: shapes of an operation; else the metadata */
@@ -59,6 +65,10 @@ struct mr_traceme_parts {
 };
 void mr_traceme_read(const char *text, struct mr_traceme *ret_meaning,
 		     struct mr_traceme_parts *ret_parts);
+
+/* The path of an iterator: "Root::FlatMap::Range" of "Iterator::Root::FlatMap[0]::Range". The buffer is as long as the
+ * name; returns the length. */
+size_t mr_traceme_path(struct mr_slice name, char *buffer);
 
 /* The value of KEY in the metadata of a text; empty if it is not there. */
 struct mr_slice mr_traceme_value(const char *text, const char *key);
