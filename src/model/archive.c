@@ -2,37 +2,40 @@
 #include "model/archive.h"
 
 #include <errno.h>
+#include <isa-l/crc.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/macros.h"
 
 enum {
 	PAGE = 4096,
-	PIECE = 1 << 18, /* of a column, written at once */
+	PIECE = 1 << 18,     /* of a column: has a checksum, and is written at once */
+	THREADS_MAX = 8,     /* that verify */
+	WORTH_A_THREAD = 64, /* pieces: what one verifies in about a millisecond */
 };
 
 struct heading {
 	char magic[16];
 	uint64_t file_bytes;
 	uint64_t head_offset;
-	uint64_t head_hash;
+	uint64_t head_crc;
 };
 
 static const char magic[16] = "millrace index\n";
 
-/* Eight bytes at a time, each mixed in by a multiplication: against accidents, not against malice. */
-static uint64_t hash(const uint8_t *bytes, size_t size)
+/* Of a column, in the head; the checksums of its pieces follow. */
+struct column_heading {
+	uint64_t offset;
+	uint64_t is_zero; /* throughout: it has no checksums */
+};
+
+static uint64_t count_pieces(uint64_t size)
 {
-	uint64_t value = size;
-
-	for (size_t i = 0; i < size; i += sizeof value) {
-		uint64_t word = 0;
-
-		memcpy(&word, bytes + i, mr_min(size - i, sizeof word));
-		value = (value ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-		value ^= value >> 29;
-	}
-	return value;
+	return size / PIECE + (size % PIECE != 0);
 }
 
 /* ---- the file ----------------------------------------------------------------------------------- */
@@ -51,8 +54,8 @@ int mr_archive_start_reading(struct mr_archive *archive, const struct mr_mapping
 	memcpy(&heading, file->bytes, sizeof heading);
 	if (memcmp(heading.magic, magic, sizeof magic) != 0 || heading.file_bytes != file->size ||
 	    heading.head_offset < PAGE || heading.head_offset > file->size ||
-	    hash(file->bytes + heading.head_offset, file->size - heading.head_offset) !=
-		    heading.head_hash)
+	    crc32_gzip_refl(0, file->bytes + heading.head_offset,
+			    file->size - heading.head_offset) != heading.head_crc)
 		return -EBADMSG;
 	*archive = (struct mr_archive){
 		.is_reading = true,
@@ -67,6 +70,7 @@ void mr_archive_end(struct mr_archive *archive)
 {
 	mr_vec_free(&archive->head);
 	mr_vec_free(&archive->columns);
+	mr_vec_free(&archive->pieces);
 }
 
 uint64_t mr_archive_file_bytes(const struct mr_archive *archive)
@@ -104,14 +108,15 @@ int mr_archive_write(const struct mr_archive *archive, FILE *file)
 	struct heading heading = {
 		.file_bytes = mr_archive_file_bytes(archive),
 		.head_offset = archive->file_bytes,
-		.head_hash = hash(archive->head.items, archive->head.count),
+		.head_crc = crc32_gzip_refl(0, archive->head.items, archive->head.count),
 	};
 
 	memcpy(heading.magic, magic, sizeof magic);
 	if (!write_at(file, 0, &heading, sizeof heading))
 		return -EIO;
 	for (size_t i = 0; i < archive->columns.count; i++)
-		if (!write_column(file, &archive->columns.items[i]))
+		if (!archive->columns.items[i].is_zero &&
+		    !write_column(file, &archive->columns.items[i]))
 			return -EIO;
 	if (!write_at(file, archive->file_bytes, archive->head.items, archive->head.count))
 		return -EIO;
@@ -203,27 +208,151 @@ void mr_archive_strings(struct mr_archive *archive, struct mr_strings *strings)
 {
 	mr_archive_vec(archive, &strings->lengths);
 	archive_texts(archive, strings);
+	mr_archive_plain(archive, &strings->secret, sizeof strings->secret);
 	mr_archive_plain(archive, &strings->slot_count, sizeof strings->slot_count);
 	mr_archive_array(archive, (void **)&strings->slots, strings->slot_count,
 			 sizeof *strings->slots);
 }
 
-void mr_archive_column(struct mr_archive *archive, void **column, uint64_t size)
-{
-	struct mr_archive_column entry = {*column, size, archive->file_bytes};
+/* ---- columns -------------------------------------------------------------------------------------- */
 
-	mr_archive_plain(archive, &entry.offset, sizeof entry.offset);
-	if (archive->error || size == 0)
+static void write_checksums(struct mr_archive *archive, const struct mr_archive_column *column)
+{
+	const uint8_t *bytes = column->bytes;
+
+	for (uint64_t at = 0; at < column->size; at += PIECE) {
+		uint32_t crc =
+			crc32_gzip_refl(0, bytes + at, mr_min(column->size - at, (uint64_t)PIECE));
+
+		append(archive, &crc, sizeof crc);
+	}
+}
+
+static void write_column_heading(struct mr_archive *archive, struct mr_archive_column *column)
+{
+	column->offset = archive->file_bytes;
+	column->is_zero = column->size > 0 && is_zero(column->bytes, column->size);
+	append(archive, &(struct column_heading){column->offset, column->is_zero},
+	       sizeof(struct column_heading));
+	if (column->size == 0)
+		return;
+	if (!column->is_zero)
+		write_checksums(archive, column);
+	archive->file_bytes = mr_align_up(archive->file_bytes + column->size, (uint64_t)PAGE);
+	if (mr_vec_push(&archive->columns, *column) < 0)
+		archive->error = -ENOMEM;
+}
+
+static void replace_by_zeros(struct mr_archive *archive, void *column, uint64_t size)
+{
+	if (mmap(column, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+	    MAP_FAILED)
+		archive->error = -ENOMEM;
+}
+
+static void list_pieces(struct mr_archive *archive, const uint8_t *column, uint64_t size)
+{
+	uint64_t count = count_pieces(size);
+	const uint8_t *crcs = count <= SIZE_MAX / sizeof(uint32_t)
+				      ? take(archive, count * sizeof(uint32_t))
+				      : NULL;
+
+	if (crcs && mr_vec_reserve(&archive->pieces, archive->pieces.count + count) < 0)
+		archive->error = -ENOMEM;
+	for (uint64_t i = 0; !archive->error && i < count; i++) {
+		struct mr_archive_piece piece = {
+			.bytes = column + i * PIECE,
+			.size = (uint32_t)mr_min(size - i * PIECE, (uint64_t)PIECE)};
+
+		memcpy(&piece.crc, crcs + i * sizeof piece.crc, sizeof piece.crc);
+		archive->pieces.items[archive->pieces.count++] = piece;
+	}
+}
+
+void mr_archive_column(struct mr_archive *archive, void **column, uint64_t count,
+		       uint32_t item_bytes)
+{
+	struct column_heading heading = {0};
+	uint64_t size = 0;
+
+	if (__builtin_mul_overflow(count, item_bytes, &size) && !archive->error)
+		archive->error = -EBADMSG;
+
+	if (archive->error)
 		return;
 	if (!archive->is_reading) {
-		archive->file_bytes = mr_align_up(archive->file_bytes + size, (uint64_t)PAGE);
-		if (mr_vec_push(&archive->columns, entry) < 0)
-			archive->error = -ENOMEM;
+		write_column_heading(archive,
+				     &(struct mr_archive_column){.bytes = *column, .size = size});
 		return;
 	}
-	if (entry.offset % PAGE || entry.offset > archive->file.size ||
-	    size > archive->file.size - entry.offset)
+	mr_archive_plain(archive, &heading, sizeof heading);
+	if (archive->error || size == 0)
+		return;
+	if (heading.offset % PAGE || heading.offset > archive->file.size ||
+	    size > archive->file.size - heading.offset) {
 		archive->error = -EBADMSG;
+		return;
+	}
+	void *bytes = (void *)(archive->file.bytes + heading.offset);
+	if (heading.is_zero)
+		replace_by_zeros(archive, bytes, size);
 	else
-		*column = (void *)(archive->file.bytes + entry.offset);
+		list_pieces(archive, bytes, size);
+	if (!archive->error)
+		*column = bytes;
+}
+
+/* ---- verification --------------------------------------------------------------------------------- */
+
+struct verification {
+	const struct mr_archive *archive;
+	_Atomic size_t next;    /* piece that nobody has looked at yet */
+	_Atomic size_t damaged; /* the first that is; SIZE_MAX: none */
+};
+
+static void note_damage(struct verification *verification, size_t piece)
+{
+	size_t first = atomic_load(&verification->damaged);
+
+	while (piece < first &&
+	       !atomic_compare_exchange_weak(&verification->damaged, &first, piece))
+		;
+}
+
+static void *verify_pieces(void *argument)
+{
+	struct verification *verification = argument;
+	const struct mr_archive *archive = verification->archive;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&verification->next, 1)) < archive->pieces.count) {
+		const struct mr_archive_piece *piece = &archive->pieces.items[i];
+
+		madvise((void *)piece->bytes, piece->size, MADV_POPULATE_READ); /* saves faults */
+		if (crc32_gzip_refl(0, piece->bytes, piece->size) != piece->crc)
+			note_damage(verification, i);
+	}
+	return NULL;
+}
+
+int mr_archive_verify(struct mr_archive *archive)
+{
+	struct verification verification = {.archive = archive, .damaged = SIZE_MAX};
+	size_t wanted = mr_min(archive->pieces.count / WORTH_A_THREAD,
+			       (size_t)mr_max(sysconf(_SC_NPROCESSORS_ONLN), 1L) - 1);
+	pthread_t threads[THREADS_MAX];
+	size_t started = 0;
+
+	while (started < mr_min(wanted, (size_t)THREADS_MAX) &&
+	       pthread_create(&threads[started], NULL, verify_pieces, &verification) == 0)
+		started++;
+	verify_pieces(&verification);
+	while (started > 0)
+		pthread_join(threads[--started], NULL);
+	size_t damaged = atomic_load(&verification.damaged);
+	if (damaged == SIZE_MAX)
+		return 0;
+	archive->damaged_at =
+		(uint64_t)(archive->pieces.items[damaged].bytes - archive->file.bytes);
+	return -EBADMSG;
 }

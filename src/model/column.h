@@ -7,7 +7,8 @@
  *     type                                          holds                                  none is
  *     uint8_t uint32_t uint64_t int64_t             a number
  *     time_ns                                       a time of the trace clock              MR_NO_TIME
- *     string graph node device queue file clock     an index of the definitions            0
+ *     string graph node device queue file clock
+ *     code site                                     an index of the definitions            0
  *     host process                                  an index of the survey's hosts, processes
  *     track                                         an index of the survey's tracks        MR_NO_TRACK
  *     system_call                                   the number of a system call
@@ -48,6 +49,8 @@ enum mr_meaning {
 	MR_MEANS_queue,
 	MR_MEANS_file,
 	MR_MEANS_clock,
+	MR_MEANS_code,
+	MR_MEANS_site,
 	MR_MEANS_host,
 	MR_MEANS_process,
 	MR_MEANS_track,
@@ -83,6 +86,8 @@ const struct mr_enum_desc *mr_enum_find(const char *name);
 #define MR_TYPE_queue       uint32_t
 #define MR_TYPE_file        uint32_t
 #define MR_TYPE_clock       uint32_t
+#define MR_TYPE_code        uint32_t
+#define MR_TYPE_site        uint32_t
 #define MR_TYPE_host        uint32_t
 #define MR_TYPE_process     uint32_t
 #define MR_TYPE_track       uint32_t
@@ -111,6 +116,8 @@ const struct mr_enum_desc *mr_enum_find(const char *name);
 #define MR_MEANING_queue       MR_MEANS_queue, NULL
 #define MR_MEANING_file        MR_MEANS_file, NULL
 #define MR_MEANING_clock       MR_MEANS_clock, NULL
+#define MR_MEANING_code        MR_MEANS_code, NULL
+#define MR_MEANING_site        MR_MEANS_site, NULL
 #define MR_MEANING_host        MR_MEANS_host, NULL
 #define MR_MEANING_process     MR_MEANS_process, NULL
 #define MR_MEANING_track       MR_MEANS_track, NULL

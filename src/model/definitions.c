@@ -23,6 +23,9 @@ int mr_definitions_start(struct mr_definitions *definitions)
 	result |= mr_vec_push(&definitions->devices, (struct mr_device){0});
 	result |= mr_vec_push(&definitions->queues, (struct mr_queue){0});
 	result |= mr_vec_push(&definitions->files, (struct mr_file){0});
+	result |= mr_vec_push(&definitions->defined_codes, (struct mr_defined_code){0});
+	result |= mr_vec_push(&definitions->defined_sites, (struct mr_defined_site){0});
+	result |= mr_sites_start(&definitions->sites);
 	for (uint32_t clock = 0; clock < MR_CLOCK_FIRST_DEVICE; clock++) {
 		const char *text = mr_clock_system_name(clock);
 		struct mr_defined_clock system = {0};
@@ -49,11 +52,16 @@ void mr_definitions_free(struct mr_definitions *definitions)
 	mr_vec_free(&definitions->nodes);
 	mr_vec_free(&definitions->edges);
 	mr_vec_free(&definitions->devices);
-	mr_vec_free(&definitions->identities);
+	mr_vec_free(&definitions->device_facts);
+	mr_vec_free(&definitions->queue_names);
+	mr_vec_free(&definitions->thread_names);
 	mr_vec_free(&definitions->queues);
 	mr_vec_free(&definitions->files);
 	mr_vec_free(&definitions->clocks);
 	mr_vec_free(&definitions->system_calls);
+	mr_vec_free(&definitions->defined_codes);
+	mr_vec_free(&definitions->defined_sites);
+	mr_sites_free(&definitions->sites);
 	mr_strings_free(&definitions->strings);
 }
 
@@ -83,7 +91,7 @@ static int add_string(struct mr_definitions *definitions, uint32_t process,
 static int add_graph(struct mr_definitions *definitions, uint32_t process,
 		     const struct mr_event_def_graph *def)
 {
-	struct mr_graph graph = {def->name, process};
+	struct mr_graph graph = {.name = def->name, .process = process};
 
 	if (note(definitions, process, MR_ID_graph, def->id, definitions->graphs.count) < 0)
 		return -ENOMEM;
@@ -122,6 +130,10 @@ static int add_device(struct mr_definitions *definitions, uint32_t process,
 					 .kind = def->kind,
 					 .process = process};
 
+	if (definitions->devices.count == MR_DEVICES_MAX) {
+		definitions->impossible++;
+		return 0;
+	}
 	if (note(definitions, process, MR_ID_device, def->id, definitions->devices.count) < 0)
 		return -ENOMEM;
 	return mr_vec_push(&definitions->devices, device);
@@ -130,11 +142,20 @@ static int add_device(struct mr_definitions *definitions, uint32_t process,
 static int add_device_identity(struct mr_definitions *definitions, uint32_t process,
 			       const struct mr_event_def_device_identity *def, const char *text)
 {
-	struct mr_device_identity identity = {.device = def->device, .process = process};
+	struct mr_device_fact fact = {.device = def->device, .process = process};
 
-	if (intern(definitions, text, &identity.identity) < 0)
+	if (intern(definitions, text, &fact.identity) < 0)
 		return -ENOMEM;
-	return mr_vec_push(&definitions->identities, identity);
+	return mr_vec_push(&definitions->device_facts, fact);
+}
+
+static int add_device_memory(struct mr_definitions *definitions, uint32_t process,
+			     const struct mr_event_def_device_memory *def)
+{
+	const struct mr_device_fact fact = {
+		.device = def->device, .process = process, .memory_bytes = def->bytes};
+
+	return mr_vec_push(&definitions->device_facts, fact);
 }
 
 static int add_queue(struct mr_definitions *definitions, uint32_t process,
@@ -142,9 +163,24 @@ static int add_queue(struct mr_definitions *definitions, uint32_t process,
 {
 	struct mr_queue queue = {def->device, def->name, process, def->order, def->is_untimed};
 
+	if (definitions->queues.count == MR_QUEUES_MAX) {
+		definitions->impossible++;
+		return 0;
+	}
 	if (note(definitions, process, MR_ID_queue, def->id, definitions->queues.count) < 0)
 		return -ENOMEM;
 	return mr_vec_push(&definitions->queues, queue);
+}
+
+/* Of a queue or a thread. */
+static int add_name(struct mr_definitions *definitions, mr_said_names *names, uint32_t process,
+		    uint32_t id, const char *text)
+{
+	struct mr_said_name name = {.id = id, .process = process};
+
+	if (intern(definitions, text, &name.name) < 0)
+		return -ENOMEM;
+	return mr_vec_push(names, name);
 }
 
 static int add_file(struct mr_definitions *definitions, uint32_t process,
@@ -166,6 +202,26 @@ static int add_clock(struct mr_definitions *definitions, uint32_t process,
 	if (note(definitions, process, MR_ID_clock, def->id, definitions->clocks.count) < 0)
 		return -ENOMEM;
 	return mr_vec_push(&definitions->clocks, clock);
+}
+
+static int add_code(struct mr_definitions *definitions, uint32_t process,
+		    const struct mr_event_def_code *def)
+{
+	struct mr_defined_code code = {def->file, def->name, def->first_line, process};
+
+	if (note(definitions, process, MR_ID_code, def->id, definitions->defined_codes.count) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&definitions->defined_codes, code);
+}
+
+static int add_site(struct mr_definitions *definitions, uint32_t process,
+		    const struct mr_event_def_site *def)
+{
+	struct mr_defined_site site = {def->code, def->line, def->parent, process};
+
+	if (note(definitions, process, MR_ID_site, def->id, definitions->defined_sites.count) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&definitions->defined_sites, site);
 }
 
 /* They are the machine's, the same for all processes. */
@@ -203,12 +259,26 @@ int mr_definitions_add(struct mr_definitions *definitions, uint32_t process,
 		return add_device(definitions, process, event->payload);
 	case MR_EVENT_def_device_identity:
 		return add_device_identity(definitions, process, event->payload, event->text);
+	case MR_EVENT_def_device_memory:
+		return add_device_memory(definitions, process, event->payload);
 	case MR_EVENT_def_queue:
 		return add_queue(definitions, process, event->payload);
+	case MR_EVENT_def_queue_name:
+		return add_name(definitions, &definitions->queue_names, process,
+				((const struct mr_event_def_queue_name *)event->payload)->queue,
+				event->text);
+	case MR_EVENT_thread_named:
+		return add_name(definitions, &definitions->thread_names, process,
+				((const struct mr_event_thread_named *)event->payload)->tid,
+				event->text);
 	case MR_EVENT_def_file:
 		return add_file(definitions, process, event->payload, event->text);
 	case MR_EVENT_def_clock:
 		return add_clock(definitions, process, event->payload);
+	case MR_EVENT_def_code:
+		return add_code(definitions, process, event->payload);
+	case MR_EVENT_def_site:
+		return add_site(definitions, process, event->payload);
 	case MR_EVENT_def_syscall:
 		return add_system_call(definitions, event->payload, event->text);
 	}
@@ -270,6 +340,7 @@ static void resolve_graphs(struct mr_definitions *definitions)
 
 		graph->name =
 			mr_definition_find(definitions, graph->process, MR_ID_string, graph->name);
+		graph->function = graph->name;
 	}
 	for (size_t i = 1; i < definitions->nodes.count; i++) {
 		struct mr_node *node = &definitions->nodes.items[i];
@@ -291,17 +362,33 @@ static void resolve_graphs(struct mr_definitions *definitions)
 }
 
 /* A device that is not defined has none: the first of the list is no device. */
-static void resolve_identities(struct mr_definitions *definitions)
+static void resolve_device_facts(struct mr_definitions *definitions)
 {
-	for (size_t i = 0; i < definitions->identities.count; i++) {
-		const struct mr_device_identity *said = &definitions->identities.items[i];
+	for (size_t i = 0; i < definitions->device_facts.count; i++) {
+		const struct mr_device_fact *said = &definitions->device_facts.items[i];
 		uint32_t device =
 			mr_definition_find(definitions, said->process, MR_ID_device, said->device);
 
-		if (device)
+		if (device && said->identity)
 			definitions->devices.items[device].identity = said->identity;
+		if (device && said->memory_bytes)
+			definitions->devices.items[device].memory_bytes = said->memory_bytes;
 	}
-	mr_vec_free(&definitions->identities);
+	mr_vec_free(&definitions->device_facts);
+}
+
+/* The last name counts. */
+static void resolve_queue_names(struct mr_definitions *definitions)
+{
+	for (size_t i = 0; i < definitions->queue_names.count; i++) {
+		const struct mr_said_name *said = &definitions->queue_names.items[i];
+		uint32_t queue =
+			mr_definition_find(definitions, said->process, MR_ID_queue, said->id);
+
+		if (queue)
+			definitions->queues.items[queue].name = said->name;
+	}
+	mr_vec_free(&definitions->queue_names);
 }
 
 static void resolve_devices(struct mr_definitions *definitions)
@@ -330,6 +417,67 @@ static void resolve_devices(struct mr_definitions *definitions)
 	}
 }
 
+/* Lookups lead to what was defined; from here on to the one that is the same in all processes. */
+static void lead_to(struct mr_definitions *definitions, enum mr_id_kind kind, const uint32_t *same)
+{
+	for (size_t i = 0; i < definitions->scopes.count; i++) {
+		struct mr_definition_scope *scope = &definitions->scopes.items[i];
+
+		for (uint32_t place = 0; place < scope->count[kind]; place++)
+			scope->index[kind][place] = same[scope->index[kind][place]];
+	}
+}
+
+static int resolve_codes(struct mr_definitions *definitions, uint32_t *same)
+{
+	for (size_t i = 1; i < definitions->defined_codes.count; i++) {
+		const struct mr_defined_code *defined = &definitions->defined_codes.items[i];
+		const struct mr_code code = {mr_definition_find(definitions, defined->process,
+								MR_ID_string, defined->file),
+					     mr_definition_find(definitions, defined->process,
+								MR_ID_string, defined->name),
+					     defined->first_line};
+
+		if (mr_sites_add_code(&definitions->sites, &code, &same[i]) < 0)
+			return -ENOMEM;
+	}
+	lead_to(definitions, MR_ID_code, same);
+	return 0;
+}
+
+/* A site that was defined after one that it called is damage: that one has no parent. So no site leads to itself. */
+static int resolve_sites(struct mr_definitions *definitions, uint32_t *same)
+{
+	for (size_t i = 1; i < definitions->defined_sites.count; i++) {
+		const struct mr_defined_site *defined = &definitions->defined_sites.items[i];
+		uint32_t parent = mr_definition_find(definitions, defined->process, MR_ID_site,
+						     defined->parent);
+		const struct mr_site site = {mr_definition_find(definitions, defined->process,
+								MR_ID_code, defined->code),
+					     defined->line,
+					     parent < i ? same[parent] : 0,
+					     0,
+					     0,
+					     0};
+
+		if (mr_sites_add(&definitions->sites, &site, &same[i]) < 0)
+			return -ENOMEM;
+	}
+	lead_to(definitions, MR_ID_site, same);
+	return 0;
+}
+
+static int resolve_lines(struct mr_definitions *definitions)
+{
+	size_t most = mr_max(definitions->defined_codes.count, definitions->defined_sites.count);
+	mr_auto(free) uint32_t *same = calloc(most, sizeof *same);
+
+	if (!same || resolve_codes(definitions, same) < 0)
+		return -ENOMEM;
+	same[0] = 0;
+	return resolve_sites(definitions, same);
+}
+
 int mr_definitions_resolve(struct mr_definitions *definitions)
 {
 	for (size_t i = 0; i < definitions->scopes.count; i++)
@@ -337,6 +485,9 @@ int mr_definitions_resolve(struct mr_definitions *definitions)
 			return -ENOMEM;
 	resolve_graphs(definitions);
 	resolve_devices(definitions);
-	resolve_identities(definitions);
-	return 0;
+	resolve_device_facts(definitions);
+	resolve_queue_names(definitions);
+	return resolve_lines(definitions) < 0
+		       ? -ENOMEM
+		       : mr_sites_write_stacks(&definitions->sites, &definitions->strings);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a trace defines: strings, graphs, nodes, edges, devices, queues, files and clocks of all processes,
+ * What a trace defines: strings, graphs, nodes, edges, devices, queues, files, clocks and lines of code of all processes,
  * in one numbering.
  *
  * In the trace, ids are per process, and a forked process continues its parent's numbers:
@@ -21,12 +21,14 @@
 #include "base/strings.h"
 #include "base/vector.h"
 #include "clock/clocks.h"
+#include "model/sites.h"
 #include "schema/schema.h"
 #include "trace/trace.h"
 
 struct mr_graph {
 	uint32_t name; /* string */
 	uint32_t process;
+	uint32_t function; /* string: what the program calls it, also where it has many graphs */
 };
 
 struct mr_node {
@@ -36,6 +38,7 @@ struct mr_node {
 	uint32_t device;
 	uint32_t process;
 	uint32_t family; /* string: the operation that the type is a form of, perhaps itself */
+	uint8_t purpose; /* enum mr_purpose */
 };
 
 struct mr_edge {
@@ -45,6 +48,12 @@ struct mr_edge {
 	uint16_t target_input;
 	uint8_t kind; /* enum mr_edge_kind */
 	uint32_t process;
+};
+
+/* No trace has more; what is defined beyond is impossible. Whoever looks for one may look at each. */
+enum {
+	MR_DEVICES_MAX = 2048,
+	MR_QUEUES_MAX = 1 << 16,
 };
 
 /* As one process knows it. */
@@ -58,6 +67,7 @@ struct mr_device {
 		clock; /* index of clocks; system clocks stand there first, by enum mr_trace_clock */
 	uint8_t kind;  /* enum mr_device_kind */
 	uint32_t process;
+	uint64_t memory_bytes; /* 0: not known */
 };
 
 struct mr_queue {
@@ -83,9 +93,34 @@ struct mr_defined_clock {
 };
 
 /* What a process says of a device that it has defined. */
-struct mr_device_identity {
+struct mr_device_fact {
 	uint32_t device;   /* id, as recorded */
-	uint32_t identity; /* string */
+	uint32_t identity; /* string; 0: not said */
+	uint32_t process;
+	uint64_t memory_bytes; /* 0: not said */
+};
+
+/* A name that a program gives to one of its queues or threads. */
+struct mr_said_name {
+	uint32_t id;   /* of the queue, as recorded; or the tid */
+	uint32_t name; /* string */
+	uint32_t process;
+};
+
+typedef mr_vec(struct mr_said_name) mr_said_names;
+
+/* A line of code as one process defines it, until all that are the same are one (sites.h). */
+struct mr_defined_site {
+	uint32_t code;
+	uint32_t line;
+	uint32_t parent;
+	uint32_t process;
+};
+
+struct mr_defined_code {
+	uint32_t file;
+	uint32_t name;
+	uint32_t first_line;
 	uint32_t process;
 };
 
@@ -115,10 +150,15 @@ struct mr_definitions {
 	mr_vec(struct mr_queue) queues;
 	mr_vec(struct mr_file) files;
 	mr_vec(struct mr_defined_clock) clocks;
+	mr_vec(struct mr_defined_code) defined_codes; /* until `sites` has them */
+	mr_vec(struct mr_defined_site) defined_sites;
+	struct mr_sites sites;
 	mr_vec(uint32_t) system_calls; /* names (strings), by number; 0 where not defined */
-	mr_vec(struct mr_device_identity) identities; /* until devices have them */
-	mr_vec(struct mr_definition_scope) scopes;    /* one per process of the survey */
-	uint64_t impossible;                          /* definitions whose id cannot be */
+	mr_vec(struct mr_device_fact) device_facts; /* until devices have them */
+	mr_said_names queue_names;                  /* until queues have them */
+	mr_said_names thread_names;                 /* until tracks have them */
+	mr_vec(struct mr_definition_scope) scopes;  /* one per process of the survey */
+	uint64_t impossible;                        /* definitions whose id cannot be */
 };
 
 int mr_definitions_start(struct mr_definitions *definitions);

@@ -162,11 +162,10 @@ void mr_detail_archive(struct mr_archive *archive, const struct mr_detail_rows *
 	mr_archive_array(archive, (void **)&kept->strands, rows->track_count,
 			 sizeof *kept->strands);
 	mr_archive_plain(archive, &kept->block_count, sizeof kept->block_count);
-	mr_archive_column(archive, (void **)&kept->blocks,
-			  kept->block_count * sizeof *kept->blocks);
+	mr_archive_column(archive, (void **)&kept->blocks, kept->block_count, sizeof *kept->blocks);
 	mr_archive_plain(archive, &kept->begin_count, sizeof kept->begin_count);
-	mr_archive_column(archive, (void **)&kept->begins_ns,
-			  kept->begin_count * sizeof *kept->begins_ns);
+	mr_archive_column(archive, (void **)&kept->begins_ns, kept->begin_count,
+			  sizeof *kept->begins_ns);
 }
 
 uint32_t mr_detail_lanes(const struct mr_detail *detail, uint32_t track)

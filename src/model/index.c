@@ -141,12 +141,15 @@ static int read_model(struct mr_model *model, const struct mr_mapping *file, cha
 		return -ENOMEM;
 	model->survey->trace = model->trace;
 	mr_index_visit(&archive, model);
-	if (archive.error)
+	result = archive.error ? archive.error : mr_archive_verify(&archive);
+	model->index_state.damaged_at = archive.damaged_at;
+	if (result < 0)
 		undo(model);
-	return archive.error;
+	mr_archive_end(&archive);
+	return result;
 }
 
-int mr_index_load(struct mr_model *model)
+static int load(struct mr_model *model)
 {
 	mr_auto(mapping) struct mr_mapping file = {0};
 	mr_auto(close_fd) int directory = open_directory(model);
@@ -159,6 +162,7 @@ int mr_index_load(struct mr_model *model)
 	if (!is_own_file(directory))
 		return -ENOENT;
 	result = mr_mapping_open(directory, MR_INDEX_FILE, &file);
+	model->index_state.bytes = file.size;
 	if (result == 0)
 		result = read_model(model, &file, model->index_key);
 	if (result < 0)
@@ -166,6 +170,12 @@ int mr_index_load(struct mr_model *model)
 	model->index = file;
 	file = (struct mr_mapping){0};
 	return 0;
+}
+
+int mr_index_load(struct mr_model *model)
+{
+	model->index_state.result = load(model);
+	return model->index_state.result;
 }
 
 /* ---- saving ------------------------------------------------------------------------------------- */

@@ -5,10 +5,10 @@
  *
  * The index is used only if it is certainly what loading the trace now would give: the same program wrote it
  * during the same boot of the machine, and every file of the trace has the same inode, size and time of change.
- * Such a key cannot be shipped with someone else's trace, so columns are not checked before they are used; the
- * same boot also means that no crash of the machine has lost pages of the file. The key of the trace's files is
- * taken before they are read: if one changes meanwhile, the index is stale at once. The index and its folder must
- * belong to the user. In any doubt the trace is loaded again.
+ * Such a key cannot be shipped with someone else's trace, so what the columns say is believed; that they say what was
+ * written is verified by checksums each time (archive.h). The key of the trace's files is taken before they are read:
+ * if one changes meanwhile, the index is stale at once. The index and its folder must belong to the user. In any doubt
+ * the trace is loaded again.
  *
  * The index is written under another name, locked, and renamed, so that there is never a partial one; several
  * processes may load the same trace at the same time. It is not written for small traces, which load quickly; for

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the saved index keeps of a model: all that analyses read. The lookups of ids as recorded
- * (mr_definitions.scopes, identities) served the loading and are not kept. And the level of detail, for the viewer:
- * making it means to look at every row.
+ * (mr_definitions.scopes, device_facts, queue_names, thread_names, defined_codes, defined_sites, the keys and firsts of
+ * sites) served the loading and are not kept. And the level of detail, for the viewer: making it means to look at every row.
  */
 #include "model/index.h"
 
 #include "model/detail.h"
 
 /* Whoever adds a member adds it below, and then changes the size here. */
-_Static_assert(sizeof(struct mr_definitions) == 320, "say here whether new members are kept");
+_Static_assert(sizeof(struct mr_definitions) == 736, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_clocks) == 152, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_clock_map) == 80, "say here whether new members are kept");
 _Static_assert(sizeof(struct mr_tasks) == 136, "say here whether new members are kept");
-_Static_assert(sizeof(struct mr_survey) == 5096, "say here whether new members are kept");
-_Static_assert(offsetof(struct mr_model, node_executions) == 360,
+_Static_assert(sizeof(struct mr_survey) == 5608, "say here whether new members are kept");
+_Static_assert(offsetof(struct mr_model, node_executions) == 416,
 	       "say here whether new members are kept");
 
 static void visit_definitions(struct mr_archive *archive, struct mr_definitions *definitions)
@@ -27,6 +27,8 @@ static void visit_definitions(struct mr_archive *archive, struct mr_definitions 
 	mr_archive_vec(archive, &definitions->queues);
 	mr_archive_vec(archive, &definitions->files);
 	mr_archive_vec(archive, &definitions->clocks);
+	mr_archive_vec(archive, &definitions->sites.codes);
+	mr_archive_vec(archive, &definitions->sites);
 	mr_archive_vec(archive, &definitions->system_calls);
 	mr_archive_plain(archive, &definitions->impossible, sizeof definitions->impossible);
 }
@@ -64,8 +66,10 @@ static void visit_clocks(struct mr_archive *archive, struct mr_survey *survey)
 			 sizeof survey->clocks->unusable_samples);
 	mr_archive_plain(archive, &user, sizeof user);
 	mr_archive_plain(archive, &monotonic, sizeof monotonic);
-	if (mr_max(user, monotonic) >= survey->clocks->map_count)
+	if (mr_max(user, monotonic) >= survey->clocks->map_count) {
 		archive->error = -EBADMSG;
+		return;
+	}
 	survey->clocks->user = survey->clocks->maps + user;
 	survey->clocks->monotonic = survey->clocks->maps + monotonic;
 }
@@ -100,6 +104,8 @@ static void visit_survey(struct mr_archive *archive, struct mr_survey *survey)
 	mr_archive_vec(archive, &survey->runtimes_seen);
 	mr_archive_vec(archive, &survey->runtimes_not_traced);
 	mr_archive_vec(archive, &survey->hooks_missing);
+	mr_archive_vec(archive, &survey->queue_words);
+	/* Not `interpreters`: columns of the states say all that follows from them. */
 	mr_archive_strings(archive, &survey->process_keys);
 	mr_archive_strings(archive, &survey->track_keys);
 	mr_archive_strings(archive, &survey->cpu_keys);
@@ -127,11 +133,11 @@ static void visit_table(struct mr_archive *archive, struct mr_table *table, uint
 	if (archive->is_reading)
 		table->is_mapped = true;
 	mr_archive_plain(archive, &table->count, sizeof table->count);
-	mr_archive_column(archive, (void **)&table->first_of_track,
-			  (track_count + UINT64_C(1)) * sizeof *table->first_of_track);
+	mr_archive_column(archive, (void **)&table->first_of_track, track_count + UINT64_C(1),
+			  sizeof *table->first_of_track);
 	for (uint32_t i = 0; i < table->desc->column_count; i++)
-		mr_archive_column(archive, &mr_table_columns(table)[i],
-				  (uint64_t)table->count * table->desc->columns[i].bytes);
+		mr_archive_column(archive, &mr_table_columns(table)[i], table->count,
+				  table->desc->columns[i].bytes);
 	if (mr_table_is_interval(table))
 		visit_detail(archive, table, track_count);
 }

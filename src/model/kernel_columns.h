@@ -43,6 +43,15 @@ enum mr_state_reason {
 	MR_REASON_COUNT
 };
 
+/* What a thread waits for that is blocked at a futex. */
+enum mr_exchange {
+	MR_EXCHANGE_UNKNOWN,   /* or it is blocked elsewhere */
+	MR_EXCHANGE_LOCK,      /* threads take turns */
+	MR_EXCHANGE_HAND_OVER, /* work, a result, a signal: it goes one way */
+	MR_EXCHANGE_GIL,       /* the global lock of an interpreter */
+	MR_EXCHANGE_COUNT
+};
+
 #define MR_KERNEL_TABLES(TABLE) \
 	TABLE(states)           \
 	TABLE(cpu_runs)         \
@@ -59,16 +68,25 @@ enum mr_state_reason {
 #define MR_ABOUT_states                                                                       \
 	"What each thread did. The states of a thread tile its life: there is no gap and no " \
 	"overlap."
-#define MR_COLUMNS_states(COLUMN)                                                       \
-	COLUMN(track, track, "the thread")                                              \
-	COLUMN(time_ns, start_ns, "when it began")                                      \
-	COLUMN(int64_t, duration_ns, "how long it lasted")                              \
-	COLUMN(int64_t, interrupted_ns, "RUN: time taken by interrupts")                \
-	COLUMN(cpu, cpu, "CPU it runs on or waits for; BLOCKED: CPU it ran on last")    \
-	COLUMN(uint32_t, minor_faults, "RUN: minor page faults in that time")           \
-	COLUMN(row_of(system_calls), system_call, "BLOCKED: the system call it was in") \
-	COLUMN(row_of(wakeups), wakeup, "BLOCKED: the wake-up that ended it")           \
-	COLUMN(one_of(thread_state), state, "what the thread did")                      \
+#define MR_COLUMNS_states(COLUMN)                                                                \
+	COLUMN(track, track, "the thread")                                                       \
+	COLUMN(time_ns, start_ns, "when it began")                                               \
+	COLUMN(int64_t, duration_ns, "how long it lasted")                                       \
+	COLUMN(int64_t, interrupted_ns, "RUN: time taken by interrupts")                         \
+	COLUMN(int64_t, ran_ns, "how long the thread had run before, or may have")               \
+	COLUMN(cpu, cpu, "CPU it runs on or waits for; BLOCKED: CPU it ran on last")             \
+	COLUMN(uint32_t, minor_faults, "RUN: minor page faults in that time")                    \
+	COLUMN(row_of(system_calls), system_call, "BLOCKED: the system call it was in")          \
+	COLUMN(row_of(wakeups), wakeup, "BLOCKED: the wake-up that ended it")                    \
+	COLUMN(row_of(wakeups), ended_by,                                                        \
+	       "BLOCKED: likewise, but of a timed wait that ran out and was repeated, "          \
+	       "the wake-up of the last one")                                                    \
+	COLUMN(track, released_by,                                                               \
+	       "BLOCKED: the traced thread that ended it so, if one did; of a wait for the GIL " \
+	       "that ran out: who had it")                                                       \
+	COLUMN(one_of(exchange), exchange, "BLOCKED at a futex: what it waited for")             \
+	COLUMN(site, site, "BLOCKED: line of Python that waits; NULL: none, or not known")       \
+	COLUMN(one_of(thread_state), state, "what the thread did")                               \
 	COLUMN(one_of(state_reason), reason, "why")
 
 #define MR_ABOUT_cpu_runs                                                                    \

@@ -197,6 +197,20 @@ static void link_interrupts(struct mr_model *model, uint32_t track)
 	}
 }
 
+/* Time of which nobody knows counts: the thread may have run. */
+static void sum_runs(struct mr_model *model, uint32_t track)
+{
+	const struct mr_states *states = &model->states;
+	struct rows rows = rows_of(&states->table, track);
+	int64_t ran_ns = 0;
+
+	for (uint32_t row = rows.first; row < rows.end; row++) {
+		states->ran_ns[row] = ran_ns;
+		if (states->state[row] == MR_STATE_RUN || states->state[row] == MR_STATE_UNKNOWN)
+			ran_ns += states->duration_ns[row];
+	}
+}
+
 int mr_kernel_level_link(struct mr_model *model)
 {
 	const struct mr_interrupts *interrupts = &model->interrupts;
@@ -205,20 +219,38 @@ int mr_kernel_level_link(struct mr_model *model)
 					   interrupts->flags};
 	waited_list before = {0};
 	call_stack open = {0};
+	struct mr_nesting_faults faults = {0};
 	int result = 0;
 
 	for (uint32_t track = 0; result == 0 && track < model->survey->tracks.count; track++) {
 		struct rows rows = rows_of(&interrupts->table, track);
 
+		sum_runs(model, track);
 		link_wakeups(model, track);
 		link_interrupts(model, track);
-		result = mr_nest(&nesting, rows.first, rows.end, &model->anomalies.overlapping);
+		result = mr_nest(&nesting, rows.first, rows.end, &faults);
 		if (result == 0)
 			result = sum_calls(model, track, &before);
 		if (result == 0)
 			result = find_calls(model, track, &open);
 	}
+	model->anomalies.overlapping += faults.overlaps;
+	model->anomalies.too_deep += faults.too_deep;
 	mr_vec_free(&before);
 	mr_vec_free(&open);
 	return result;
+}
+
+bool mr_is_same_futex(const struct mr_model *model, uint32_t a, uint32_t b)
+{
+	const struct mr_states *states = &model->states;
+	const struct mr_track *tracks = model->survey->tracks.items;
+	const uint64_t *addresses = model->system_calls.argument;
+
+	if (tracks[states->track[a]].process != tracks[states->track[b]].process)
+		return false;
+	if (states->exchange[a] == MR_EXCHANGE_GIL && states->exchange[b] == MR_EXCHANGE_GIL)
+		return true;
+	return mr_futex_word(addresses[states->system_call[a]]) ==
+	       mr_futex_word(addresses[states->system_call[b]]);
 }

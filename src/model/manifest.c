@@ -185,6 +185,7 @@ static void read_reduced(struct mr_manifest_private *reader, json_t *level)
 
 	kernel->reduced_above = count_member(reader, level, "reduced_above");
 	kernel->processes_reduced = count_member(reader, level, "reduced_count");
+	kernel->all_reduced_since_ns = count_member(reader, level, "all_reduced_since_ns");
 	kernel->reduced = mr_region_allocate(&reader->region, size * sizeof *kernel->reduced);
 	reader->no_memory |= !kernel->reduced;
 	for (size_t i = 0; kernel->reduced && i < size; i++) {
@@ -209,6 +210,7 @@ static void read_kernel_level(struct mr_manifest_private *reader)
 	kernel->syscalls = text_member(reader, level, "syscalls");
 	kernel->events = count_member(reader, level, "events");
 	kernel->not_followed = count_member(reader, level, "not_followed");
+	kernel->guarded_threads = count_member(reader, level, "guarded_threads");
 	read_lost_by_cpu(reader, level);
 	read_reduced(reader, level);
 	kernel->off =
@@ -270,6 +272,7 @@ static void read_members(struct mr_manifest_private *reader)
 	manifest->window_to_ticks = count_member(reader, window, "to_ticks");
 	manifest->delay_ns = count_member(reader, options, "delay_ns");
 	manifest->first_step = count_member(reader, options, "first_step");
+	manifest->step_range = text_member(reader, options, "step_range");
 	manifest->lost_events = count_member(reader, losses, "events");
 	manifest->lost_definitions = count_member(reader, losses, "definitions");
 	manifest->kept_bytes = count_member(reader, kept, "bytes");

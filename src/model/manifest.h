@@ -62,8 +62,10 @@ struct mr_manifest_kernel {
 	size_t off_count;
 	uint64_t reduced_above; /* system calls a second; 0 if not known */
 	struct mr_manifest_reduced *reduced;
-	size_t reduced_count;       /* that are listed */
-	uint64_t processes_reduced; /* all of them */
+	size_t reduced_count;          /* that are listed */
+	uint64_t processes_reduced;    /* all of them */
+	uint64_t all_reduced_since_ns; /* since when this holds for all processes; 0: it does not */
+	uint64_t guarded_threads;      /* whose files and addresses the user may not see */
 };
 
 struct mr_manifest {
@@ -91,6 +93,7 @@ struct mr_manifest {
 	uint64_t window_to_ticks;   /* end of the last traced process; 0 if not known */
 	uint64_t delay_ns;          /* recording began that late */
 	uint64_t first_step;        /* ... or with that step */
+	const char *step_range;     /* the name of ranges that are steps; NULL: none */
 	enum mr_exit_kind exit_kind;
 	int exit_value;
 	uint64_t lost_events;

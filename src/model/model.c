@@ -12,16 +12,19 @@ int mr_model_nest(struct mr_model *model)
 						 executions->flags};
 	const struct mr_nesting of_calls = {calls->start_ns, calls->duration_ns, calls->self_ns,
 					    calls->parent, calls->flags};
+	struct mr_nesting_faults faults = {0};
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < model->survey->tracks.count; i++) {
 		const uint32_t *first = &executions->table.first_of_track[i];
-		result = mr_nest(&of_executions, first[0], first[1], &model->anomalies.overlapping);
+		result = mr_nest(&of_executions, first[0], first[1], &faults);
 		if (result < 0)
 			break;
 		first = &calls->table.first_of_track[i];
-		result = mr_nest(&of_calls, first[0], first[1], &model->anomalies.overlapping);
+		result = mr_nest(&of_calls, first[0], first[1], &faults);
 	}
+	model->anomalies.overlapping += faults.overlaps;
+	model->anomalies.too_deep += faults.too_deep;
 	return result;
 }
 

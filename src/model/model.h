@@ -24,6 +24,7 @@
 
 struct mr_anomalies {
 	uint64_t overlapping;   /* intervals of one thread that overlap without nesting */
+	uint64_t too_deep;      /* intervals nested more than MR_NESTING_MAX deep */
 	uint64_t backwards;     /* intervals that end before they start: kept with no duration */
 	uint64_t unplaced;      /* times of a clock that was never sampled, or no place: left out */
 	uint64_t undefined;     /* executions of nodes without a definition */
@@ -35,6 +36,8 @@ struct mr_anomalies {
 	uint64_t untimed_operations;    /* ended, at times that are not known */
 	uint64_t uncorrelated;          /* operations whose launch is not in the trace */
 	uint64_t ambiguous;             /* calls that share their correlation with another */
+	uint64_t by_order;              /* operations tied to their calls by order */
+	uint64_t undecided_order;       /* operations of which order does not say the call */
 };
 
 /* What is known of a device's clock, as far as its operations use it. */
@@ -51,6 +54,13 @@ struct mr_calls_marked {
 	uint32_t outside;
 };
 
+/* What became of the saved index when the trace was opened (index.h). */
+struct mr_index_state {
+	int result;          /* of mr_index_load() */
+	uint64_t bytes;      /* of the file; 0: there is none that could be used */
+	uint64_t damaged_at; /* -EBADMSG: where; 0: its head */
+};
+
 struct mr_model {
 	const struct mr_model *whole; /* that this is a cut of (window.h); NULL: it is no cut */
 	struct mr_part part;          /* of a cut */
@@ -63,7 +73,8 @@ struct mr_model {
 	struct mr_device_clock *device_clocks; /* by device */
 	struct mr_constraint constraints[MR_CONSTRAINTS];
 	struct mr_mapping index; /* the saved one, if the columns come from there */
-	char *index_key;         /* what it is an index of (index.h); NULL: there can be none */
+	struct mr_index_state index_state;
+	char *index_key; /* what it is an index of (index.h); NULL: there can be none */
 #define MR_MODEL_TABLE(name) struct mr_##name name;
 	MR_TABLES(MR_MODEL_TABLE)
 #undef MR_MODEL_TABLE

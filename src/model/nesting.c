@@ -25,7 +25,8 @@ static void cover(const struct mr_nesting *rows, struct open_interval *parent, i
 	}
 }
 
-int mr_nest(const struct mr_nesting *rows, uint32_t first, uint32_t end, uint64_t *overlaps)
+int mr_nest(const struct mr_nesting *rows, uint32_t first, uint32_t end,
+	    struct mr_nesting_faults *faults)
 {
 	open_stack open = {0};
 	int result = 0;
@@ -41,14 +42,16 @@ int mr_nest(const struct mr_nesting *rows, uint32_t first, uint32_t end, uint64_
 
 			if (closed->end_ns > start_ns && !(rows->flags[row] & MR_ROW_OVERLAPS)) {
 				rows->flags[row] |= MR_ROW_OVERLAPS;
-				++*overlaps;
+				faults->overlaps++;
 			}
 		}
 		/* What ends where this one starts encloses it only if this one is empty. */
 		while (open.count && open.items[open.count - 1].end_ns <= start_ns)
 			open.count--;
 		if (open.count) {
-			rows->parent[row] = open.items[open.count - 1].row;
+			rows->parent[row] =
+				open.items[mr_min(open.count, (size_t)MR_NESTING_MAX) - 1].row;
+			faults->too_deep += open.count > MR_NESTING_MAX;
 			cover(rows, &open.items[open.count - 1], start_ns, end_ns);
 		}
 		result = mr_vec_push(&open, ((struct open_interval){row, end_ns, start_ns}));

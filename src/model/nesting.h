@@ -11,6 +11,9 @@
  * closed before its end, it overlaps the new one without nesting, which is impossible for a thread that does one
  * thing at a time: the new interval is flagged and counted. If children of one parent overlap, the time that they
  * share is subtracted from the parent once.
+ *
+ * Analyses walk from an interval to its outermost one, so chains of parents are at most MR_NESTING_MAX long: what lies
+ * deeper than that gets the innermost parent that is not, and is counted. Its self time is exact nevertheless.
  */
 #ifndef MR_MODEL_NESTING_H
 #define MR_MODEL_NESTING_H
@@ -26,8 +29,18 @@ struct mr_nesting {
 	uint8_t *flags;
 };
 
-/* Rows [first, end) of one track. Adds to *overlaps; 0 or -ENOMEM. */
-int mr_nest(const struct mr_nesting *rows, uint32_t first, uint32_t end, uint64_t *overlaps);
+enum {
+	MR_NESTING_MAX = 1024
+};
+
+struct mr_nesting_faults {
+	uint64_t overlaps;
+	uint64_t too_deep;
+};
+
+/* Rows [first, end) of one track. Adds to *faults; 0 or -ENOMEM. */
+int mr_nest(const struct mr_nesting *rows, uint32_t first, uint32_t end,
+	    struct mr_nesting_faults *faults);
 
 /* For each of the rows [inner_first, inner_end) the innermost of the rows [first, end) of the same track that
  * encloses it, or MR_NO_ROW: into ret_around, by inner row. Of what overlaps without nesting only the later

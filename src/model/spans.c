@@ -68,6 +68,31 @@ void mr_survey_span(struct mr_survey *survey, const uint64_t *starts)
 	span_silent(survey, starts);
 }
 
+int mr_sightings_note(struct mr_sightings *sightings, uint32_t track, uint64_t ticks)
+{
+	while (sightings->count <= track)
+		if (mr_vec_push(sightings, ((struct mr_sighting){0})) < 0)
+			return -ENOMEM;
+	struct mr_sighting *sighting = &sightings->items[track];
+	if (sighting->last_ticks == 0)
+		sighting->first_ticks = ticks;
+	sighting->last_ticks = ticks;
+	return 0;
+}
+
+void mr_sightings_span(const struct mr_sightings *sightings, struct mr_survey *survey)
+{
+	for (size_t i = 0; i < sightings->count; i++) {
+		const struct mr_sighting *sighting = &sightings->items[i];
+		struct mr_track *track = &survey->tracks.items[i];
+
+		if (sighting->last_ticks)
+			widen(&track->first_ns, &track->last_ns,
+			      mr_clock_to_ns(survey->clocks->user, sighting->first_ticks),
+			      mr_clock_to_ns(survey->clocks->user, sighting->last_ticks));
+	}
+}
+
 /* ---- the program ----------------------------------------------------------------------------------- */
 
 static bool is_recorders(const struct mr_trace_stream *stream)

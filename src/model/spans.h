@@ -29,4 +29,19 @@ void mr_switching_note(struct mr_switching *switching, const struct mr_event *ev
 void mr_survey_span_levels(struct mr_survey *survey, const struct mr_switching *by_recorder,
 			   const struct mr_switching *by_program);
 
+/* When threads were seen from outside: a vector, by track. */
+struct mr_sightings {
+	struct mr_sighting {
+		uint64_t first_ticks, last_ticks; /* of the user clock; 0: never */
+	} * items;
+	size_t count;
+	size_t capacity;
+};
+
+/* -ENOMEM. */
+int mr_sightings_note(struct mr_sightings *sightings, uint32_t track, uint64_t ticks);
+
+/* A thread that was seen was there: widens the spans of tracks, which must be known otherwise. */
+void mr_sightings_span(const struct mr_sightings *sightings, struct mr_survey *survey);
+
 #endif

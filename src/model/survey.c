@@ -5,9 +5,10 @@
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "model/other_tracks.h"
 #include "model/spans.h"
+#include "model/survey_gaps.h"
 #include "model/table.h"
-#include "model/task_tracks.h"
 
 /* A clock sample as recorded: the ids mean something in that process only. */
 struct raw_sample {
@@ -21,6 +22,7 @@ struct surveyor {
 	mr_vec(uint32_t) parents; /* number of each process's parent */
 	mr_vec(uint64_t) starts;  /* ticks of the user clock when it attached; 0 if not known */
 	struct mr_switching by_recorder, by_program;
+	struct mr_sightings sightings;
 };
 
 struct track_key {
@@ -58,6 +60,9 @@ static int add_process(struct surveyor *surveyor, uint32_t number, uint32_t pid,
 			.number = number,
 			.pid = pid,
 			.parent = process,
+			.rank = MR_NO_ORDINAL,
+			.world_size = MR_NO_ORDINAL,
+			.local_rank = MR_NO_ORDINAL,
 			.first_ns = INT64_MAX,
 			.last_ns = INT64_MIN,
 		};
@@ -137,56 +142,6 @@ void mr_survey_find(const struct mr_survey *survey, const struct mr_packet_conte
 	*ret_track = track;
 }
 
-static int add_queue_tracks(struct mr_survey *survey)
-{
-	const struct mr_definitions *definitions = &survey->definitions;
-
-	survey->first_queue_track = (uint32_t)survey->tracks.count;
-	for (size_t i = 1; i < definitions->queues.count; i++) {
-		const struct mr_queue *queue = &definitions->queues.items[i];
-		struct mr_track track = {
-			.kind = MR_TRACK_QUEUE,
-			.process = queue->process,
-			.queue = (uint32_t)i,
-			.cpu = MR_NO_CPU,
-			.name = queue->name,
-			.first_ns = INT64_MAX,
-			.last_ns = INT64_MIN,
-		};
-
-		if (mr_vec_push(&survey->tracks, track) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int add_cpu_tracks(struct mr_survey *survey)
-{
-	uint32_t recorder = 0;
-
-	mr_survey_find_process(survey, MR_OWN_HOST, MR_RECORDER_PROCESS, &recorder);
-	survey->first_cpu_track = (uint32_t)survey->tracks.count;
-	for (uint32_t i = 0; i < mr_strings_count(&survey->cpu_keys); i++) {
-		struct mr_track track = {
-			.kind = MR_TRACK_CPU,
-			.process = recorder,
-			.first_ns = survey->first_kernel_ns,
-			.last_ns = survey->last_kernel_ns,
-		};
-		struct mr_host_key key;
-		char name[24];
-
-		memcpy(&key, mr_strings_text(&survey->cpu_keys, i), sizeof key);
-		track.host = key.host;
-		track.cpu = key.number;
-		snprintf(name, sizeof name, "CPU %u", track.cpu);
-		if (intern(survey, name, &track.name) < 0 ||
-		    mr_vec_push(&survey->tracks, track) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 /* ---- what the events say ------------------------------------------------------------------------ */
 
 static int note_process_start(struct surveyor *surveyor, const struct mr_event *event)
@@ -231,44 +186,42 @@ static int note_text(struct mr_survey *survey, struct mr_texts_seen *seen, const
 	return mr_vec_push(seen, string);
 }
 
-/* What has been read of a CPU's stream. */
-struct reading {
-	const struct mr_packet_context *context; /* of the last event; NULL before the first */
-	uint64_t ticks;                          /* of the last event; 0 before the first */
-	uint64_t malformed_packets;
-};
-
-static int note_gap(struct mr_survey *survey, uint32_t cpu, uint64_t begin_ticks,
-		    uint64_t end_ticks)
+/* Of a thread that the recorder has seen from outside: it may run Python and record nothing. */
+static int note_seen(struct surveyor *surveyor, const struct mr_event *event, uint32_t number,
+		     uint32_t tid, uint32_t *ret_track)
 {
-	struct mr_gap gap = {
-		.host = MR_OWN_HOST,
-		.cpu = cpu,
-		.begin_ns = (int64_t)mr_min(begin_ticks, (uint64_t)MR_CLOCK_MAX_NS),
-		.end_ns = (int64_t)mr_min(end_ticks, (uint64_t)MR_CLOCK_MAX_NS),
-	};
+	const struct mr_packet_context thread = {.process = number, .tid = tid};
+	struct mr_survey *survey = surveyor->survey;
+	uint32_t process;
 
-	return gap.begin_ns < gap.end_ns ? mr_vec_push(&survey->gaps, gap) : 0;
+	*ret_track = MR_NO_TRACK;
+	if (!mr_survey_find_process(survey, MR_OWN_HOST, number, &process))
+		return 0;
+	if (add_track(survey, process, tid) < 0)
+		return -ENOMEM;
+	mr_survey_find(survey, &thread, &process, ret_track);
+	return mr_sightings_note(&surveyor->sightings, *ret_track, event->ticks);
 }
 
-/* Where the buffer was full, what is lost lies between the loss and the event before it; where packets are
- * missing or were given up, it ends with the next one's beginning. */
-static int look_for_gap(struct mr_survey *survey, struct reading *last,
-			const struct mr_event *event, const struct mr_cursor *cursor)
+static int note_sample(struct surveyor *surveyor, const struct mr_event *event)
 {
-	const struct mr_packet_context *context = event->context;
-	const struct mr_event_loss *loss = event->payload;
-	int result = 0;
+	const struct mr_event_python_sample *sample = event->payload;
+	uint32_t track;
 
-	if (mr_unlikely(context != last->context) &&
-	    ((last->context && context->sequence > last->context->sequence + 1) ||
-	     cursor->malformed_packets != last->malformed_packets))
-		result = note_gap(survey, context->tid, last->ticks, context->begin_ticks);
-	else if (mr_unlikely(event->desc->id == MR_EVENT_loss) &&
-		 loss->reason == MR_loss_reason_kernel_buffer_full)
-		result = note_gap(survey, context->tid, last->ticks, event->ticks);
-	*last = (struct reading){context, event->ticks, cursor->malformed_packets};
-	return result;
+	return note_seen(surveyor, event, sample->process, sample->tid, &track);
+}
+
+/* Of several names the last one counts. */
+static int note_name(struct surveyor *surveyor, const struct mr_event *event)
+{
+	const struct mr_event_python_thread_name *named = event->payload;
+	uint32_t track;
+	int result = note_seen(surveyor, event, named->process, named->tid, &track);
+
+	return result < 0 || track == MR_NO_TRACK
+		       ? result
+		       : intern(surveyor->survey, event->text,
+				&surveyor->survey->tracks.items[track].name);
 }
 
 /* Events of the level core, and all definitions, describe the trace itself; others are only counted. */
@@ -289,15 +242,43 @@ static int note(struct surveyor *surveyor, const struct mr_event *event, uint32_
 		return 0;
 	case MR_EVENT_thread_start:
 	case MR_EVENT_thread_name:
-		return track == MR_NO_TRACK
-			       ? 0
-			       : intern(survey, event->text, &survey->tracks.items[track].name);
+		return track == MR_NO_TRACK ? 0
+					    : intern(survey, event->text,
+						     &survey->tracks.items[track].kernel_name);
+	case MR_EVENT_process_rank: {
+		const struct mr_event_process_rank *said = event->payload;
+		struct mr_process *entry = &survey->processes.items[process];
+
+		entry->rank = said->rank;
+		entry->world_size = said->world_size;
+		entry->local_rank = said->local_rank;
+		return 0;
+	}
 	case MR_EVENT_runtime_seen:
 		return note_text(survey, &survey->runtimes_seen, event->text);
 	case MR_EVENT_runtime_not_traced:
 		return note_text(survey, &survey->runtimes_not_traced, event->text);
+	case MR_EVENT_interpreter: {
+		const struct mr_event_interpreter *seen = event->payload;
+
+		return mr_vec_push(&survey->interpreters,
+				   ((struct mr_interpreter){process, seen->address, seen->bytes}));
+	}
+	case MR_EVENT_python_sample:
+		return note_sample(surveyor, event);
+	case MR_EVENT_python_thread_name:
+		return note_name(surveyor, event);
+	case MR_EVENT_python_sampling: {
+		const struct mr_event_python_sampling *said = event->payload;
+
+		survey->sampling =
+			(struct mr_python_sampling){said->rate, said->samples, said->torn};
+		return 0;
+	}
 	case MR_EVENT_hook_missing:
 		return note_text(survey, &survey->hooks_missing, event->text);
+	case MR_EVENT_queue_word:
+		return note_text(survey, &survey->queue_words, event->text);
 	case MR_EVENT_recording_switched:
 		mr_switching_note(survey->processes.items[process].number == MR_RECORDER_PROCESS
 					  ? &surveyor->by_recorder
@@ -329,7 +310,7 @@ static int walk(struct surveyor *surveyor, const struct mr_trace_stream *stream)
 	uint32_t process = 0, track = MR_NO_TRACK;
 	struct mr_cursor cursor;
 	struct mr_event event;
-	struct reading last = {0};
+	struct mr_stream_reading last = {0};
 	bool is_of_cpu =
 		stream->stream_class == MR_STREAM_KERNEL && stream->kind == MR_PACKET_EVENTS;
 	uint8_t noted = MR_LEVEL_core;
@@ -347,13 +328,13 @@ static int walk(struct surveyor *surveyor, const struct mr_trace_stream *stream)
 		if (mr_unlikely(event.desc->level & noted) &&
 		    note(surveyor, &event, process, track) < 0)
 			return -ENOMEM;
-		if (is_of_cpu && look_for_gap(survey, &last, &event, &cursor) < 0)
+		if (is_of_cpu && mr_survey_look_for_gap(survey, &last, &event, &cursor) < 0)
 			return -ENOMEM;
 	}
 	const struct mr_packet_context *end =
 		&stream->packets[stream->packet_count - 1].packet->context;
 	if (is_of_cpu && cursor.malformed_packets != last.malformed_packets &&
-	    note_gap(survey, end->tid, last.ticks, end->end_ticks) < 0)
+	    mr_survey_note_gap(survey, end->tid, last.ticks, end->end_ticks) < 0)
 		return -ENOMEM;
 	survey->unknown_events += cursor.unknown_events;
 	survey->malformed_packets += cursor.malformed_packets;
@@ -377,6 +358,22 @@ static void link_parents(struct surveyor *surveyor)
 			continue;
 		process->parent = scope->parent = parent;
 		scope->has_parent = true;
+	}
+}
+
+/* A forked process is of its parent's rank: the library starts once, before the fork. */
+static void inherit_ranks(struct mr_survey *survey)
+{
+	for (uint32_t i = 0; i < survey->processes.count; i++) {
+		struct mr_process *process = &survey->processes.items[i];
+		const struct mr_process *of = process;
+
+		while (of->rank == MR_NO_ORDINAL && of->origin == MR_process_origin_fork &&
+		       of->parent != (uint32_t)(of - survey->processes.items))
+			of = &survey->processes.items[of->parent];
+		process->rank = of->rank;
+		process->world_size = of->world_size;
+		process->local_rank = of->local_rank;
 	}
 }
 
@@ -426,17 +423,10 @@ static int read_streams(struct surveyor *surveyor)
 	for (uint32_t i = 0; i < trace->damage_count; i++)
 		survey->lost_bytes += trace->damages[i].lost_bytes;
 	link_parents(surveyor);
+	inherit_ranks(survey);
 	if (mr_definitions_resolve(&survey->definitions) < 0)
 		return -ENOMEM;
 	return mr_tasks_build(&survey->tasks);
-}
-
-/* In the order that the numbers of tracks follow. */
-static int add_other_tracks(struct mr_survey *survey)
-{
-	if (mr_tasks_join(survey) < 0 || add_queue_tracks(survey) < 0 || add_cpu_tracks(survey) < 0)
-		return mr_fail_errno(ENOMEM, "survey the trace");
-	return 0;
 }
 
 static int make(struct surveyor *surveyor)
@@ -448,8 +438,10 @@ static int make(struct surveyor *surveyor)
 	if (result < 0)
 		return result;
 	mr_survey_span(surveyor->survey, surveyor->starts.items);
+	mr_sightings_span(&surveyor->sightings, surveyor->survey);
 	mr_survey_span_levels(surveyor->survey, &surveyor->by_recorder, &surveyor->by_program);
-	return add_other_tracks(surveyor->survey);
+	return mr_other_tracks_add(surveyor->survey) < 0 ? mr_fail_errno(ENOMEM, "survey the trace")
+							 : 0;
 }
 
 int mr_survey_make(const struct mr_trace *trace, struct mr_survey **ret_survey)
@@ -462,6 +454,7 @@ int mr_survey_make(const struct mr_trace *trace, struct mr_survey **ret_survey)
 	int result = make(&surveyor);
 	mr_vec_free(&surveyor.samples);
 	mr_vec_free(&surveyor.parents);
+	mr_vec_free(&surveyor.sightings);
 	mr_vec_free(&surveyor.starts);
 	if (result < 0)
 		mr_survey_free(surveyor.survey);
@@ -479,9 +472,11 @@ void mr_survey_free(struct mr_survey *survey)
 	mr_vec_free(&survey->hosts);
 	mr_vec_free(&survey->processes);
 	mr_vec_free(&survey->tracks);
+	mr_vec_free(&survey->interpreters);
 	mr_vec_free(&survey->runtimes_seen);
 	mr_vec_free(&survey->runtimes_not_traced);
 	mr_vec_free(&survey->hooks_missing);
+	mr_vec_free(&survey->queue_words);
 	mr_strings_free(&survey->process_keys);
 	mr_strings_free(&survey->track_keys);
 	mr_strings_free(&survey->cpu_keys);

@@ -44,7 +44,12 @@ struct mr_process {
 	uint32_t pid;
 	uint32_t parent;  /* index of the process it came from; its own if there is none */
 	uint32_t program; /* string */
-	uint8_t origin;   /* enum mr_process_origin */
+	uint32_t
+		framework; /* string: the folder of load/ that knows the names in it; 0: none does */
+	uint32_t rank;     /* in its job; MR_NO_ORDINAL: none, or not known; so are the next */
+	uint32_t world_size; /* of the job */
+	uint32_t local_rank; /* on the host */
+	uint8_t origin;      /* enum mr_process_origin */
 	enum mr_process_end end;
 	int64_t first_ns; /* span of its packets */
 	int64_t last_ns;
@@ -58,14 +63,29 @@ enum mr_track_kind {
 	MR_TRACK_CPU,
 };
 
+/* What a thread is for (load/roles.c). */
+enum mr_thread_role {
+	MR_ROLE_NONE,   /* not known */
+	MR_ROLE_MAIN,   /* the first of its process */
+	MR_ROLE_INPUT,  /* works for the input pipeline */
+	MR_ROLE_LOADER, /* makes batches, or hands them on, outside of the thread that wants them */
+	MR_ROLE_AUTOGRAD, /* computes gradients */
+	MR_ROLE_INTER_OP, /* executes operations */
+	MR_ROLE_INTRA_OP, /* helps others to execute operations */
+	MR_ROLE_POLLER,   /* waits for what devices say */
+	MR_ROLE_COUNT
+};
+
 struct mr_track {
 	enum mr_track_kind kind;
+	uint8_t role; /* enum mr_thread_role */
 	uint32_t host;
 	uint32_t process;
-	uint32_t tid;   /* of a thread */
-	uint32_t queue; /* of a device */
-	uint32_t cpu;   /* its number; MR_NO_CPU of others */
-	uint32_t name;  /* string */
+	uint32_t tid;         /* of a thread */
+	uint32_t queue;       /* of a device */
+	uint32_t cpu;         /* its number; MR_NO_CPU of others */
+	uint32_t name;        /* string: as the program calls it, else as the kernel does */
+	uint32_t kernel_name; /* string; of a thread */
 	int64_t first_ns;
 	int64_t last_ns;
 };
@@ -77,6 +97,13 @@ struct mr_host_key {
 };
 
 /* Strings, each once; a vector. */
+/* Where a Python interpreter has its state, and its lock in it. */
+struct mr_interpreter {
+	uint32_t process;
+	uint64_t address;
+	uint64_t bytes;
+};
+
 struct mr_texts_seen {
 	uint32_t *items;
 	size_t count;
@@ -103,6 +130,8 @@ struct mr_survey {
 	struct mr_texts_seen runtimes_seen;       /* file names of libraries */
 	struct mr_texts_seen runtimes_not_traced; /* names of what they are, if it is not traced */
 	struct mr_texts_seen hooks_missing;
+	struct mr_texts_seen queue_words; /* what traced runtimes call a queue */
+	mr_vec(struct mr_interpreter) interpreters;
 	struct mr_strings process_keys; /* struct mr_host_key: process number → index */
 	struct mr_strings track_keys;   /* (process, tid) → index */
 	struct mr_strings cpu_keys;     /* struct mr_host_key: CPU → index from first_cpu_track */
@@ -135,6 +164,13 @@ struct mr_survey {
 	uint64_t discarded_events;
 	uint64_t losses[256]; /* by enum mr_loss_reason */
 	uint64_t lost_bytes;  /* damaged parts of files */
+
+	/* How often the recorder looked where threads were in Python, as it says at the end. */
+	struct mr_python_sampling {
+		uint64_t rate; /* samples a second */
+		uint64_t samples;
+		uint64_t torn; /* dropped */
+	} sampling;
 };
 
 int mr_survey_make(const struct mr_trace *trace, struct mr_survey **ret_survey);
@@ -170,6 +206,9 @@ static inline uint32_t mr_survey_track_of_cpu(const struct mr_survey *survey, ui
 		       ? survey->first_cpu_track + index
 		       : MR_NO_TRACK;
 }
+
+/* ", executes operations" and the like, to follow a thread; "" if that is not known, or it is the main thread. */
+const char *mr_thread_role_text(uint8_t role);
 
 static inline const char *mr_survey_text(const struct mr_survey *survey, uint32_t string)
 {

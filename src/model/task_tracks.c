@@ -191,6 +191,22 @@ static int name_beginnings(struct mr_survey *survey)
 	return 0;
 }
 
+/* A name that the program gives comes before those that the kernel knows. */
+static void name_threads(struct mr_survey *survey)
+{
+	mr_said_names *names = &survey->definitions.thread_names;
+
+	for (size_t i = 0; i < names->count; i++)
+		for (size_t j = 0; j < survey->tracks.count; j++) {
+			struct mr_track *track = &survey->tracks.items[j];
+
+			if (track->process == names->items[i].process &&
+			    track->tid == names->items[i].id)
+				track->name = names->items[i].name;
+		}
+	mr_vec_free(names);
+}
+
 /* ---- what only the kernel level saw -------------------------------------------------------------- */
 
 static int add_process(struct mr_survey *survey, uint32_t index)
@@ -200,6 +216,9 @@ static int add_process(struct mr_survey *survey, uint32_t index)
 		.pid = program->inner_pid,
 		.parent = (uint32_t)survey->processes.count,
 		.program = program->command,
+		.rank = MR_NO_ORDINAL,
+		.world_size = MR_NO_ORDINAL,
+		.local_rank = MR_NO_ORDINAL,
 		.origin = program->previous == index ? MR_process_origin_fork
 						     : MR_process_origin_exec,
 		.first_ns = INT64_MAX,
@@ -263,7 +282,7 @@ static int add_track(struct mr_survey *survey, struct mr_task *task)
 		.process = process,
 		.tid = task->inner_tid,
 		.cpu = MR_NO_CPU,
-		.name = task->name,
+		.kernel_name = task->name,
 		.first_ns = task->begin_ns,
 		.last_ns = task->end_ns,
 	};
@@ -285,8 +304,8 @@ static int add_tracks(struct mr_survey *survey)
 		describe_process(&survey->processes.items[program->process], task,
 				 task->tid == program->pid);
 		struct mr_track *track = &survey->tracks.items[task->track];
-		if (track->name == 0)
-			track->name = task->name;
+		if (track->kernel_name == 0)
+			track->kernel_name = task->name;
 	}
 	return 0;
 }
@@ -304,5 +323,7 @@ int mr_tasks_join(struct mr_survey *survey)
 	}
 	if (name_beginnings(survey) < 0 || join_all(survey) < 0 || add_processes(survey) < 0)
 		return -ENOMEM;
-	return add_tracks(survey);
+	int result = add_tracks(survey);
+	name_threads(survey);
+	return result;
 }

@@ -21,6 +21,10 @@ static const struct mr_column_desc columns_of_processes[] = {
 	MEMBER(mr_process, uint32_t, pid, "process id of the operating system"),
 	MEMBER(mr_process, process, parent, "parent process; its own row if there is none"),
 	MEMBER(mr_process, string, program, "program that it runs"),
+	MEMBER(mr_process, string, framework, "framework that it uses: tensorflow, torch; NULL: none that millrace knows"),
+	MEMBER(mr_process, ordinal, rank, "its rank in the job that it is part of, as the environment says; NULL: none, or not known"),
+	MEMBER(mr_process, ordinal, world_size, "number of ranks of that job; NULL: not known"),
+	MEMBER(mr_process, ordinal, local_rank, "its rank on its host; NULL: not known"),
 	MEMBER(mr_process, one_of(process_origin), origin, "how it was created"),
 	MEMBER_AS("ended", mr_process, one_of(process_end), end, "how it ended, if the trace shows it"),
 	MEMBER(mr_process, time_ns, first_ns, "time of its first record"),
@@ -36,7 +40,9 @@ static const struct mr_column_desc columns_of_tracks[] = {
 	MEMBER(mr_track, uint32_t, tid, "thread id; 0 for queues and CPUs"),
 	MEMBER(mr_track, queue, queue, "the queue, for a track of a queue"),
 	MEMBER(mr_track, cpu, cpu, "the CPU, for a track of a CPU"),
-	MEMBER(mr_track, string, name, "name of the thread, queue or CPU"),
+	MEMBER(mr_track, string, name, "name of the thread, queue or CPU; of a thread the one that the program gave it in Python, else the kernel's"),
+	MEMBER(mr_track, string, kernel_name, "name of the thread in the kernel"),
+	MEMBER(mr_track, one_of(thread_role), role, "what the thread is for, by what it did"),
 	MEMBER(mr_track, time_ns, first_ns, "time of its first record"),
 	MEMBER(mr_track, time_ns, last_ns, "time of its last record"),
 };
@@ -44,12 +50,14 @@ static const struct mr_column_desc columns_of_tracks[] = {
 static const struct mr_column_desc columns_of_graphs[] = {
 	MEMBER(mr_graph, string, name, "name given by the program"),
 	MEMBER(mr_graph, process, process, "process that defined it"),
+	MEMBER(mr_graph, string, function, "name of the function in the program; a framework may make several graphs of one function"),
 };
 
 static const struct mr_column_desc columns_of_nodes[] = {
 	MEMBER(mr_node, string, name, "name given by the program"),
 	MEMBER(mr_node, string, type, "type of operation"),
 	MEMBER(mr_node, string, family, "operation of which the type is a variant: MatMul for _MklMatMul; usually the type itself"),
+	MEMBER(mr_node, one_of(purpose), purpose, "what it is for, if that is known"),
 	MEMBER(mr_node, graph, graph, "graph that contains it"),
 	MEMBER(mr_node, device, device, "device on which it is placed"),
 	MEMBER(mr_node, process, process, "process that defined it"),
@@ -72,6 +80,7 @@ static const struct mr_column_desc columns_of_devices[] = {
 	MEMBER(mr_device, one_of(device_kind), kind, "kind of device"),
 	MEMBER(mr_device, clock, clock, "clock of its times"),
 	MEMBER(mr_device, process, process, "process that defined it"),
+	MEMBER(mr_device, uint64_t, memory_bytes, "how much memory it has; 0: not known"),
 };
 
 static const struct mr_column_desc columns_of_queues[] = {
@@ -87,6 +96,21 @@ static const struct mr_column_desc columns_of_files[] = {
 	MEMBER(mr_file, host, host, "host that it belongs to"),
 	MEMBER(mr_file, uint64_t, device_number, "device number of the file system"),
 	MEMBER(mr_file, uint64_t, inode, "inode number in the file system"),
+};
+
+static const struct mr_column_desc columns_of_codes[] = {
+	MEMBER(mr_code, string, name, "the function, with the classes and functions around it from Python 3.11 on"),
+	MEMBER(mr_code, string, file, "the file, as the interpreter calls it"),
+	MEMBER(mr_code, uint32_t, first_line, "where it begins in the file"),
+};
+
+static const struct mr_column_desc columns_of_sites[] = {
+	MEMBER(mr_site, string, stack, "the line and those that led to it: train.py:41 load_batch < train.py:88 main"),
+	MEMBER(mr_site, code, code, "function or module of the line"),
+	MEMBER(mr_site, uint32_t, line, "line of the file"),
+	MEMBER(mr_site, site, parent, "the line that called the function; NULL: none, or left out"),
+	MEMBER(mr_site, uint32_t, depth, "number of lines that led to it"),
+	MEMBER(mr_site, site, same, "first row of the same line, however it was reached"),
 };
 
 static const struct mr_column_desc columns_of_clocks[] = {

@@ -22,6 +22,9 @@
 	LIST(devices, definitions.devices, device, 1, "Devices that runtimes use.")            \
 	LIST(queues, definitions.queues, queue, 1, "Queues and streams of devices.")           \
 	LIST(files, definitions.files, file, 1, "Files, sockets and pipes of system calls.")   \
+	LIST(codes, definitions.sites.codes, code, 1, "Functions and modules in Python.")      \
+	LIST(sites, definitions.sites, site, 1,                                                \
+	     "Lines of Python, each with the lines that led to it.")                           \
 	LIST(clocks, definitions.clocks, clock, 1, "Clocks that the trace defines.")           \
 	LIST(gaps, gaps, number, 0, "Times for which kernel-level records of a CPU are lost.") \
 	LIST(system_call_names, definitions.system_calls, system_call, 0,                      \

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "base/region.h"
+#include "base/utf8.h"
 #include "base/vector.h"
 
 enum {
@@ -171,19 +172,27 @@ static int print_table(sqlite3_stmt *statement, FILE *file)
 
 /* ---- CSV ------------------------------------------------------------------------------------------ */
 
+/* Lines and tabs stay, in quotes; whatever else cannot be shown becomes U+FFFD: people look at CSV on a terminal. */
 static void print_csv_text(FILE *file, const char *text)
 {
-	if (*text && !strpbrk(text, ",\"\r\n")) {
-		fputs(text, file);
-		return;
-	}
-	fputc('"', file);
-	for (; *text; text++) {
+	bool is_plain = *text && !strpbrk(text, ",\"\r\n");
+
+	if (!is_plain)
+		fputc('"', file);
+	while (*text) {
+		bool shown;
+		size_t length = mr_utf8_character(text, &shown);
+
 		if (*text == '"')
 			fputc('"', file);
-		fputc(*text, file);
+		if (shown || *text == '\n' || *text == '\t')
+			fwrite(text, 1, length, file);
+		else
+			fputs("\xEF\xBF\xBD", file);
+		text += length;
 	}
-	fputc('"', file);
+	if (!is_plain)
+		fputc('"', file);
 }
 
 static int print_csv_row(sqlite3_stmt *statement, int count, FILE *file)
