@@ -55,10 +55,11 @@ struct mr_build_stream {
 /* All but the key is the importer's. */
 struct mr_build_device {
 	uint64_t key;
-	uint32_t name;     /* string */
-	uint32_t identity; /* string: the same in every trace of its host; 0: not known */
-	uint32_t clock;    /* of its operations' times; the trace clock unless changed */
-	uint8_t kind;      /* enum mr_device_kind; other unless changed */
+	uint32_t name;         /* string */
+	uint32_t identity;     /* string: the same in every trace of its host; 0: not known */
+	uint32_t clock;        /* of its operations' times; the trace clock unless changed */
+	uint8_t kind;          /* enum mr_device_kind; other unless changed */
+	uint64_t memory_bytes; /* 0: not known */
 };
 
 struct mr_build_queue {
@@ -76,6 +77,9 @@ struct mr_build_node {
 		type; /* string, the importer's: the operation it performs; its name unless changed */
 	uint32_t device; /* the importer's: where it is placed; 0 unless changed */
 };
+
+/* Times up to here have room in the clocks' arithmetic (clock/clock.h); 73 years. */
+#define MR_BUILD_TIME_MAX_NS ((INT64_C(1) << 61) - 1)
 
 /* What has room in a record: enough of both for any file that can be read into memory. */
 #define MR_BUILD_STREAM_MAX ((1u << 28) - 1)

@@ -209,6 +209,13 @@ static int define_identity(const struct definitions *to, uint32_t device, uint32
 		      mr_strings_text(&to->builder->strings, identity));
 }
 
+static int define_memory(const struct definitions *to, uint32_t device, uint64_t bytes)
+{
+	const struct mr_event_def_device_memory said = {.device = device, .bytes = bytes};
+
+	return define(to, MR_EVENT_def_device_memory, &said, NULL);
+}
+
 static int define_devices(const struct definitions *to)
 {
 	const struct mr_builder *builder = to->builder;
@@ -224,6 +231,8 @@ static int define_devices(const struct definitions *to)
 		result = define(to, MR_EVENT_def_device, &device, NULL);
 		if (result == 0 && built->identity)
 			result = define_identity(to, i + 1, built->identity);
+		if (result == 0 && built->memory_bytes)
+			result = define_memory(to, i + 1, built->memory_bytes);
 	}
 	for (uint32_t i = 0; result == 0 && i < builder->queues.count; i++) {
 		const struct mr_build_queue *built = &builder->queues.items[i];

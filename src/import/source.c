@@ -14,6 +14,9 @@
 enum {
 	WINDOW_BYTES = 256 << 10,
 	INPUT_BYTES = 64 << 10,
+	TEXT_MAX_TIMES =
+		100, /* the size of a compressed file: traces shrink to a tenth or twentieth */
+	TEXT_MAX_MORE = 256 << 20,
 };
 
 _Static_assert((int)MR_SOURCE_HEAD_BYTES <= (int)WINDOW_BYTES, "the head has room in the window");
@@ -21,18 +24,20 @@ _Static_assert((int)MR_SOURCE_HEAD_BYTES <= (int)WINDOW_BYTES, "the head has roo
 struct mr_source_file {
 	int fd;
 	bool is_gzip;
+	uint64_t text_left; /* bytes that may still come out of a compressed file */
 	struct inflate_state inflate;
 	uint8_t input[INPUT_BYTES]; /* compressed */
 };
 
 /* ---- opening -------------------------------------------------------------------------------------- */
 
-static int check_regular(int fd)
+static int check_regular(int fd, uint64_t *ret_bytes)
 {
 	struct stat status;
 
 	if (fstat(fd, &status) < 0)
 		return mr_fail_errno(errno, "cannot examine");
+	*ret_bytes = (uint64_t)status.st_size;
 	return S_ISREG(status.st_mode) ? 0 : mr_fail(EINVAL, "not a regular file");
 }
 
@@ -50,7 +55,8 @@ int mr_source_open(const char *path, struct mr_source *ret_source)
 
 	if (fd < 0)
 		return mr_fail_errno(errno, "cannot open");
-	int result = check_regular(fd);
+	uint64_t bytes = 0;
+	int result = check_regular(fd, &bytes);
 	if (result < 0)
 		return result;
 	mr_auto(free) char *window = calloc(1, WINDOW_BYTES + MR_SOURCE_PADDING);
@@ -58,6 +64,7 @@ int mr_source_open(const char *path, struct mr_source *ret_source)
 	if (!file)
 		return mr_fail_errno(ENOMEM, "cannot read");
 	file->is_gzip = has_gzip_magic(fd);
+	file->text_left = TEXT_MAX_MORE + TEXT_MAX_TIMES * bytes;
 	file->fd = fd;
 	fd = -1; /* now the file's */
 	isal_inflate_init(&file->inflate);
@@ -106,7 +113,7 @@ static size_t read_gzip(struct mr_source *source, char *to, size_t room)
 
 	inflate->next_out = (uint8_t *)to;
 	inflate->avail_out = (uint32_t)room;
-	while (!source->problem && inflate->avail_out == room) {
+	while (!source->problem && inflate->avail_out > 0) {
 		if (inflate->avail_in == 0) {
 			inflate->next_in = file->input;
 			inflate->avail_in = (uint32_t)read_file(source, file->input, INPUT_BYTES);
@@ -119,6 +126,12 @@ static size_t read_gzip(struct mr_source *source, char *to, size_t room)
 			source->problem = "the compressed file is damaged";
 	}
 	size_t got = room - inflate->avail_out;
+	if (got > file->text_left) {
+		source->problem = "the compressed file becomes more than 100 times as large: "
+				  "decompress it first";
+		return 0;
+	}
+	file->text_left -= got;
 	if (got == 0 && !source->problem && inflate->block_state != ISAL_BLOCK_FINISH)
 		source->problem = "the compressed file ends too early";
 	return got;

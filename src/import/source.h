@@ -6,7 +6,8 @@
  *                                    └ `offset` bytes into the text
  *
  * Bytes that were processed are released at once, so that a large file needs little memory. The window grows only if
- * a value does not fit, and not beyond MR_SOURCE_WINDOW_MAX. MR_SOURCE_PADDING zeros follow its end, so that a reader
+ * a value does not fit, and not beyond MR_SOURCE_WINDOW_MAX. A compressed file that becomes more than 100 times as large
+ * (and 256 MiB) is given up. MR_SOURCE_PADDING zeros follow its end, so that a reader
  * may look at many bytes at once.
  */
 #ifndef MR_IMPORT_SOURCE_H

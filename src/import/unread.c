@@ -19,7 +19,7 @@ struct magic {
 
 static const struct magic magics[] = {
 	/* Traces and profiles of other tools. */
-	{{"an SQLite database (Nsight Systems or rocpd)",
+	{{"an SQLite database that is no trace of Nsight Systems or rocprofv3",
 	  "record the program with 'millrace record', or give " PROFILER_JSON},
 	 MAGIC("SQLite format 3\0")},
 	{{"a perf.data file",
@@ -76,97 +76,10 @@ static bool is_pickle(const struct mr_head *head)
 	       head->bytes[1] <= 5 && (head->bytes[1] < 4 || head->bytes[2] == 0x95);
 }
 
-/* A walk over the fields of a protobuf message. */
-struct fields {
-	const uint8_t *at;
-	const uint8_t *end;
-};
-
-/* False at the end and if the bytes are not a varint. */
-static bool read_varint(struct fields *fields, uint64_t *ret_value)
-{
-	uint64_t value = 0;
-
-	for (unsigned shift = 0; fields->at < fields->end && shift < 64; shift += 7) {
-		uint8_t byte = *fields->at++;
-
-		value |= (uint64_t)(byte & 0x7F) << shift;
-		if (!(byte & 0x80)) {
-			*ret_value = value;
-			return true;
-		}
-	}
-	return false;
-}
-
-enum {
-	VARINT = 0, /* how a field is stored: the low three bits of its tag */
-	BYTES = 2,
-};
-
-#define TAG(number, type) ((uint64_t)(number) << 3 | (type))
-
-/* Both kinds of protobuf traces are lists of messages in field 1. Enters the first message. */
-static bool enter_first_message(const struct mr_head *head, struct fields *ret_fields)
-{
-	struct fields fields = {head->bytes, head->bytes + head->count};
-	uint64_t tag, length;
-
-	if (!read_varint(&fields, &tag) || tag != TAG(1, BYTES) || !read_varint(&fields, &length) ||
-	    length < 2 || (head->is_whole && length > (uint64_t)(fields.end - fields.at)))
-		return false;
-	if (length < (uint64_t)(fields.end - fields.at))
-		fields.end = fields.at + length;
-	*ret_fields = fields;
-	return true;
-}
-
-/* XSpace: planes, each with an id (absent if 0) and a name like "/host:CPU" or "/device:GPU:0". */
-static bool is_xplane(const struct mr_head *head)
-{
-	struct fields fields;
-	uint64_t tag, value;
-
-	if (!enter_first_message(head, &fields) || !read_varint(&fields, &tag))
-		return false;
-	if (tag == TAG(1, VARINT) && (!read_varint(&fields, &value) || !read_varint(&fields, &tag)))
-		return false;
-	return tag == TAG(2, BYTES) && read_varint(&fields, &value) && value > 1 &&
-	       fields.at < fields.end && *fields.at == '/';
-}
-
-/* Perfetto: packets, each with a sequence and a time, or with a description of the trace. */
-static bool is_perfetto(const struct mr_head *head)
-{
-	static const uint64_t firsts[] = {
-		TAG(3, VARINT),  /* trusted_uid */
-		TAG(6, BYTES),   /* clock_snapshot */
-		TAG(8, VARINT),  /* timestamp */
-		TAG(10, VARINT), /* trusted_packet_sequence_id */
-		TAG(33, BYTES),  /* trace_config */
-		TAG(36, BYTES),  /* synchronization_marker */
-		TAG(60, BYTES),  /* track_descriptor */
-		TAG(89, BYTES),  /* trace_uuid */
-	};
-	struct fields fields;
-	uint64_t tag;
-
-	if (!enter_first_message(head, &fields) || !read_varint(&fields, &tag))
-		return false;
-	for (size_t i = 0; i < mr_countof(firsts); i++)
-		if (tag == firsts[i])
-			return true;
-	return false;
-}
-
 static const struct {
 	struct mr_unread unread;
 	bool (*is)(const struct mr_head *head);
 } structures[] = {
-	{{"an XPlane protobuf trace (TensorFlow, JAX)",
-	  "give the *.trace.json.gz beside it, or convert it with xprof"},
-	 is_xplane},
-	{{"a Perfetto protobuf trace", "convert it with 'traceconv json'"}, is_perfetto},
 	{{"a Python pickle (perhaps a PyTorch memory snapshot)", "give " PROFILER_JSON}, is_pickle},
 };
 

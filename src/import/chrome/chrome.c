@@ -174,12 +174,26 @@ static enum mr_scan_result read_member(struct mr_source *source, bool *is_first,
 			result = mr_scan_value(&scan, &member->value);
 		if (result == MR_SCAN_MORE && mr_source_more(source))
 			continue;
-		if (result == MR_SCAN_OK) {
+		if (result == MR_SCAN_OK || result == MR_SCAN_LAST) {
 			*is_first = false;
 			mr_source_advance(source, scan.at);
 		}
 		return result;
 	}
+}
+
+/* Behind the list or object only blanks may follow. Reading on also finds that a compressed file is not whole. */
+static int read_rest(struct mr_source *source, struct mr_chrome_reader *reader)
+{
+	char next = pass_blanks(source);
+	uint64_t offset = source->offset;
+
+	if (!next && !source->problem && source->at == source->end)
+		return 0;
+	const char *reason = source->problem ? source->problem
+			     : next          ? "something else behind the end of the trace"
+					     : "not JSON from here on";
+	return reader->add_fault(reader, reason, offset, mr_source_drain(source));
 }
 
 static int read_object(struct mr_source *source, struct mr_chrome_reader *reader)
@@ -203,7 +217,7 @@ static int read_object(struct mr_source *source, struct mr_chrome_reader *reader
 			       : found == MR_SCAN_BAD ? "it is not JSON"
 			       : source->problem      ? source->problem
 						      : "it ends too early");
-	return found == MR_SCAN_LAST ? 0 : give_up(source, reader, found);
+	return found == MR_SCAN_LAST ? read_rest(source, reader) : give_up(source, reader, found);
 }
 
 int mr_chrome_read(struct mr_source *source, struct mr_chrome_reader *reader)
@@ -222,5 +236,7 @@ int mr_chrome_read(struct mr_source *source, struct mr_chrome_reader *reader)
 	if (begin == '{')
 		return read_object(source, reader);
 	int result = read_events(source, reader);
-	return result < 0 ? result : 0;
+	if (result != 0)
+		return result < 0 ? result : 0;
+	return read_rest(source, reader);
 }

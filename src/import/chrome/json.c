@@ -22,7 +22,9 @@ static const uint8_t classes[256] = {
 	['.'] = NUMBER,
 	['-'] = NUMBER,
 	['+'] = NUMBER,
-	['E'] = NUMBER,
+	['A' ... 'D'] = LETTER,
+	['E'] = NUMBER | LETTER,
+	['F' ... 'Z'] = LETTER,
 	['a' ... 'd'] = LETTER,
 	['e'] = NUMBER | LETTER,
 	['f' ... 'z'] = LETTER,
@@ -151,6 +153,10 @@ enum mr_scan_result mr_scan_value(struct mr_scan *scan, struct mr_json_value *re
 	if (begin == '{' || begin == '[') {
 		kind = begin == '{' ? MR_JSON_OBJECT : MR_JSON_ARRAY;
 		result = scan_brackets(scan);
+	} else if (begin == '-' && is_a(scan->at[1], LETTER)) { /* -Infinity */
+		scan->at++;
+		kind = MR_JSON_WORD;
+		result = scan_plain(scan, LETTER);
 	} else if (is_a(begin, DIGIT) || begin == '-') {
 		kind = MR_JSON_NUMBER;
 		result = scan_plain(scan, NUMBER);

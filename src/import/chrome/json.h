@@ -42,7 +42,7 @@ enum mr_json_kind {
 	MR_JSON_NUMBER,
 	MR_JSON_OBJECT,
 	MR_JSON_ARRAY,
-	MR_JSON_WORD, /* true, false, null */
+	MR_JSON_WORD, /* true, false, null; and NaN, Infinity, -Infinity, which are no JSON but are written */
 };
 
 /* A value: where it stands. Of a string what is between the quotes, as it is written. */

@@ -4,21 +4,21 @@
 #include <errno.h>
 
 #include "import/chrome/kineto_device.h"
+#include "import/chrome/kineto_memory.h"
 #include "import/chrome/kineto_names.h"
+#include "import/chrome/kineto_shapes.h"
+#include "import/chrome/kineto_waits.h"
 
 /* ---- intervals ------------------------------------------------------------------------------------ */
-
-/* Times up to here have room in the clocks' arithmetic (clock/clock.h); 73 years. */
-#define TIME_MAX_NS ((INT64_C(1) << 61) - 1)
 
 /* Nanoseconds; false if the value is no number of microseconds, or cannot be. */
 static bool read_ns(const struct mr_json_value *value, int64_t *ret_ns)
 {
-	return mr_json_integer(value, 3, ret_ns) && *ret_ns >= 0 && *ret_ns <= TIME_MAX_NS;
+	return mr_json_integer(value, 3, ret_ns) && *ret_ns >= 0 && *ret_ns <= MR_BUILD_TIME_MAX_NS;
 }
 
 static int add_execution(struct mr_kineto *kineto, const struct mr_kineto_interval *at,
-			 uint32_t node)
+			 uint32_t node, uint32_t shapes)
 {
 	uint64_t ticks = (uint64_t)(at->end_ns - at->start_ns);
 	const uint32_t no_step = UINT32_MAX;
@@ -30,6 +30,14 @@ static int add_execution(struct mr_kineto *kineto, const struct mr_kineto_interv
 						       .start = (uint64_t)at->start_ns,
 						       .end = (uint64_t)at->end_ns};
 
+	const struct mr_event_node_interval_shapes shaped = {.node = node,
+							     .step = no_step,
+							     .duration_ticks = mr_u48_from(ticks),
+							     .shapes = shapes};
+
+	if (ticks <= MR_U48_MAX && shapes)
+		return mr_builder_add(kineto->builder, at->thread, at->start_ns, at->end_ns,
+				      MR_EVENT_node_interval_shapes, &shaped);
 	if (ticks <= MR_U48_MAX)
 		return mr_builder_add(kineto->builder, at->thread, at->start_ns, at->end_ns,
 				      MR_EVENT_node_interval, &brief);
@@ -37,39 +45,47 @@ static int add_execution(struct mr_kineto *kineto, const struct mr_kineto_interv
 			      MR_EVENT_node_interval_at, &full);
 }
 
-/* Steps are annotations of a certain name. */
-static bool read_step(const struct mr_chrome_event *event, uint64_t *ret_step)
+static bool is_operator(const struct mr_chrome_event *event)
 {
-	static const char prefix[] = "ProfilerStep#";
-	const size_t length = sizeof prefix - 1;
-	struct mr_json_value number = event->name;
+	return mr_json_is(&event->category, "cpu_op") || mr_json_is(&event->category, "Operator");
+}
 
-	if (!mr_json_is(&event->category, "user_annotation") || event->name.length <= length ||
-	    memcmp(event->name.text, prefix, length) != 0)
-		return false;
-	number.text += length;
-	number.length -= length;
-	return mr_json_unsigned(&number, ret_step);
+/* Annotations; profilers of 2021 called them operators. */
+static bool is_annotation(const struct mr_chrome_event *event)
+{
+	return mr_json_is(&event->category, "user_annotation") ||
+	       (is_operator(event) && event->name.length > 12 &&
+		memcmp(event->name.text, "ProfilerStep", 12) == 0);
+}
+
+static int note_step(struct mr_kineto *kineto, const struct mr_chrome_event *event,
+		     const struct mr_kineto_interval *at, bool *ret_is_only_that)
+{
+	const struct mr_step_mark mark = {
+		.thread = at->thread, .start_ns = at->start_ns, .end_ns = at->end_ns};
+
+	*ret_is_only_that = false;
+	if (event->name.kind != MR_JSON_STRING || !is_annotation(event))
+		return 0;
+	return mr_step_marks_note(&kineto->marks, event->name.text, event->name.length, mark,
+				  ret_is_only_that);
 }
 
 static int add_interval(struct mr_kineto *kineto, const struct mr_chrome_event *event,
 			const struct mr_kineto_interval *at)
 {
-	bool is_device_event;
-	uint64_t step;
-	uint32_t node;
-	int result = mr_kineto_add_device_event(kineto, event, at, &is_device_event);
+	bool is_other;
+	uint32_t node, shapes = 0;
+	int result = mr_kineto_add_device_event(kineto, event, at, &is_other);
 
-	if (result < 0 || is_device_event)
+	if (result == 0 && !is_other)
+		result = note_step(kineto, event, at, &is_other);
+	if (result < 0 || is_other)
 		return result;
-	if (read_step(event, &step)) {
-		const struct mr_event_step_interval interval = {
-			.step = step, .duration_ticks = (uint64_t)(at->end_ns - at->start_ns)};
-
-		return mr_builder_add(kineto->builder, at->thread, at->start_ns, at->end_ns,
-				      MR_EVENT_step_interval, &interval);
-	}
-	return mr_kineto_node(kineto, event, &node) < 0 ? -ENOMEM : add_execution(kineto, at, node);
+	if (mr_kineto_node(kineto, event, &node) < 0 ||
+	    (is_operator(event) && mr_kineto_shapes(kineto, event, &shapes) < 0))
+		return -ENOMEM;
+	return add_execution(kineto, at, node, shapes);
 }
 
 static int add_complete(struct mr_kineto *kineto, const struct mr_chrome_event *event,
@@ -80,7 +96,8 @@ static int add_complete(struct mr_kineto *kineto, const struct mr_chrome_event *
 
 	if (event->duration.kind == MR_JSON_ABSENT)
 		return mr_kineto_refuse(kineto, event, "an interval without a duration");
-	if (!read_ns(&event->duration, &duration_ns) || duration_ns > TIME_MAX_NS - start_ns)
+	if (!read_ns(&event->duration, &duration_ns) ||
+	    duration_ns > MR_BUILD_TIME_MAX_NS - start_ns)
 		return mr_kineto_refuse(kineto, event, "an invalid duration");
 	at.end_ns = start_ns + duration_ns;
 	return add_interval(kineto, event, &at);
@@ -110,40 +127,10 @@ static int end_interval(struct mr_kineto *kineto, const struct mr_chrome_event *
 	if (ns < open.start)
 		return mr_kineto_refuse(kineto, event, "an interval that ends before it begins");
 	return add_execution(kineto, &(struct mr_kineto_interval){thread, open.start, ns},
-			     open.node);
+			     open.node, 0);
 }
 
 /* ---- instants, counters, messages ----------------------------------------------------------------- */
-
-/* Bytes that PyTorch's allocator gave, or got back if negative. */
-static int add_memory(struct mr_kineto *kineto, const struct mr_chrome_event *event,
-		      uint32_t thread, int64_t ns, int64_t bytes)
-{
-	struct mr_json_value address = mr_json_member(&event->args, "Addr");
-	struct mr_json_value number = mr_json_member(&event->args, "Device Id");
-	struct mr_json_value type = mr_json_member(&event->args, "Device Type");
-	struct mr_event_memory_allocate allocation = {.bytes = (uint64_t)bytes};
-	uint64_t device_number, object = 0;
-	uint32_t device = 0, allocator;
-
-	mr_json_unsigned(&address, &object);
-	if (!mr_json_is(&type, "0") && mr_json_unsigned(&number, &device_number) &&
-	    mr_builder_device(kineto->builder, device_number, &device) < 0)
-		return -ENOMEM;
-	if (mr_builder_string(kineto->builder, "PyTorch", 7, &allocator) < 0)
-		return -ENOMEM;
-	allocation.device = device;
-	allocation.allocator = allocator;
-	allocation.address = object;
-	if (bytes >= 0)
-		return mr_builder_add(kineto->builder, thread, ns, ns, MR_EVENT_memory_allocate,
-				      &allocation);
-	const struct mr_event_memory_free given_back = {.device = device,
-							.allocator = allocator,
-							.address = object,
-							.bytes = -(uint64_t)bytes};
-	return mr_builder_add(kineto->builder, thread, ns, ns, MR_EVENT_memory_free, &given_back);
-}
 
 static int add_instant(struct mr_kineto *kineto, const struct mr_chrome_event *event,
 		       uint32_t thread, int64_t ns)
@@ -155,7 +142,7 @@ static int add_instant(struct mr_kineto *kineto, const struct mr_chrome_event *e
 		int64_t bytes;
 
 		if (mr_json_integer(&value, 0, &bytes))
-			return add_memory(kineto, event, thread, ns, bytes);
+			return mr_kineto_note_memory(kineto, event, thread, ns, bytes);
 	}
 	if (mr_kineto_node(kineto, event, &node) < 0)
 		return -ENOMEM;
@@ -267,8 +254,8 @@ static bool is_repetition(const struct mr_chrome_event *event)
 	switch (category->length) {
 	case 4:
 		return mr_json_is(category, "ac2g");
-	case 9:
-		return mr_json_is(category, "cuda_sync");
+	case 10:
+		return mr_json_is(category, "cuda_event");
 	case 16:
 		return mr_json_is(category, "async_cpu_to_gpu");
 	case 19:
@@ -277,6 +264,16 @@ static bool is_repetition(const struct mr_chrome_event *event)
 	return event->pid.kind == MR_JSON_STRING &&
 	       (mr_json_is(&event->pid, "Spans") || mr_json_is(&event->pid, "Traces") ||
 		mr_json_is(&event->name, "Record Window End"));
+}
+
+/* Lists may end with an empty object, so that each event can be followed by a comma. Objects (N O D), dumps of memory
+ * (v V), clock synchronisation (c) and contexts are sound, and say nothing about time. */
+static bool is_no_event(const struct mr_chrome_event *event)
+{
+	bool is_empty = event->phase == 0 && event->name.kind == MR_JSON_ABSENT &&
+			event->time.kind == MR_JSON_ABSENT;
+
+	return is_empty || (event->phase && strchr("NODvVc()", event->phase));
 }
 
 /* ---- all events ----------------------------------------------------------------------------------- */
@@ -289,8 +286,10 @@ static int add_event(struct mr_chrome_reader *reader, const struct mr_chrome_eve
 
 	if (event->phase == 'M')
 		return mr_kineto_add_name(kineto, event);
-	if (is_repetition(event))
+	if (is_repetition(event) || is_no_event(event))
 		return 0;
+	if (mr_json_is(&event->category, "cuda_sync"))
+		return mr_kineto_note_wait(kineto, event);
 	if (event->phase == 0 || !strchr("XBEbeSFiIRnTCstf", event->phase))
 		return mr_kineto_refuse(kineto, event, "an event of a phase that is not imported");
 	if (!read_ns(&event->time, &ns))
@@ -340,5 +339,10 @@ void mr_kineto_start(struct mr_kineto *kineto, struct mr_import *import)
 void mr_kineto_free(struct mr_kineto *kineto)
 {
 	mr_vec_free(&kineto->device_names);
+	mr_vec_free(&kineto->device_labels);
+	mr_step_marks_free(&kineto->marks);
+	mr_vec_free(&kineto->memory);
+	mr_vec_free(&kineto->waits);
+	mr_vec_free(&kineto->queries);
 	mr_vec_free(&kineto->scratch);
 }

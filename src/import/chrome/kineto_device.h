@@ -16,6 +16,10 @@
 
 #include "import/chrome/kineto.h"
 
+/* The queue of a stream, if the file has operations on it; otherwise 0. */
+uint32_t mr_kineto_find_queue(const struct mr_kineto *kineto,
+			      const struct mr_kineto_stream *stream);
+
 /* Adds the event if it is one of these; otherwise *ret_is_one is false, and it is left to the caller. 0, also
  * for one that is refused, or -ENOMEM. */
 int mr_kineto_add_device_event(struct mr_kineto *kineto, const struct mr_chrome_event *event,

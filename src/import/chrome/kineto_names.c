@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <stdio.h>
 
+enum {
+	DEVICE_NAMES_MAX = 1024 /* of one machine */
+};
+
 /* ---- strings -------------------------------------------------------------------------------------- */
 
 int mr_kineto_string(struct mr_kineto *kineto, const struct mr_json_value *value,
@@ -104,6 +108,20 @@ int mr_kineto_node(struct mr_kineto *kineto, const struct mr_chrome_event *event
 
 /* ---- what they are called ------------------------------------------------------------------------- */
 
+/* "GPU 0", "MTIA 9": of a process that stands for a device, whose number is its pid. */
+static int add_label(struct mr_kineto *kineto, const struct mr_chrome_event *event)
+{
+	struct mr_json_value label = mr_json_member(&event->args, "labels");
+	struct mr_kineto_device_name added;
+
+	if (!mr_json_unsigned(&event->pid, &added.number) ||
+	    kineto->device_labels.count == DEVICE_NAMES_MAX)
+		return 0;
+	if (mr_kineto_string(kineto, &label, &added.name) < 0)
+		return -ENOMEM;
+	return mr_vec_push(&kineto->device_labels, added);
+}
+
 int mr_kineto_add_name(struct mr_kineto *kineto, const struct mr_chrome_event *event)
 {
 	bool of_process = mr_json_is(&event->name, "process_name");
@@ -111,6 +129,8 @@ int mr_kineto_add_name(struct mr_kineto *kineto, const struct mr_chrome_event *e
 	struct mr_builder *builder = kineto->builder;
 	uint32_t thread, string;
 
+	if (mr_json_is(&event->name, "process_labels"))
+		return add_label(kineto, event);
 	if (!of_process && !mr_json_is(&event->name, "thread_name"))
 		return 0; /* how to show them is no matter of ours */
 	if (mr_kineto_thread(kineto, event, &thread) < 0 ||
@@ -127,11 +147,15 @@ int mr_kineto_add_device_name(struct mr_kineto *kineto, const struct mr_json_val
 {
 	struct mr_json_value number = mr_json_member(properties, "id");
 	struct mr_json_value name = mr_json_member(properties, "name");
-	struct mr_kineto_device_name added;
+	struct mr_json_value memory = mr_json_member(properties, "totalGlobalMem");
+	struct mr_kineto_device_name added = {0};
 
-	if (!mr_json_unsigned(&number, &added.number))
+	if (!mr_json_unsigned(&number, &added.number) ||
+	    kineto->device_names.count == DEVICE_NAMES_MAX)
 		return 0;
 	if (mr_kineto_string(kineto, &name, &added.name) < 0)
 		return -ENOMEM;
+	if (!mr_json_unsigned(&memory, &added.memory_bytes))
+		added.memory_bytes = 0;
 	return mr_vec_push(&kineto->device_names, added);
 }
