@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "analysis/vocabulary.h"
 #include "base/progress.h"
 
 enum {
@@ -91,5 +92,5 @@ int mr_analyse_all(const struct mr_model *model, struct mr_findings *findings)
 	for (size_t i = 0; result == 0 && i < mr_countof(analyses); i++)
 		result = run_one(&run, i);
 	sort_by_table(findings);
-	return result;
+	return result == 0 ? mr_vocabulary_apply(model, findings) : result;
 }

@@ -22,6 +22,9 @@ mr_analysis mr_analyse_all;
 /* What is in the trace: events by kind, processes, threads, clocks. No part of a report. */
 mr_analysis mr_analyse_contents;
 
+/* Whether all files are as they were written; a warning if not. No part of a report. */
+mr_analysis mr_analyse_verification;
+
 /* Adds the finding of an analysis, under its title in the table. NULL without memory. */
 struct mr_finding *mr_finding_begin(struct mr_findings *findings, const char *key);
 

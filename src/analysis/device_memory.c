@@ -9,6 +9,8 @@
 #include "analysis/analysis.h"
 
 #include "analysis/device_time.h"
+#include "analysis/memory_capacity.h"
+#include "analysis/memory_tables.h"
 #include "base/error.h"
 #include "model/memory_accounts.h"
 
@@ -21,18 +23,22 @@ static const struct mr_finding_column columns[] = {
 	{"frees", "frees", MR_UNIT_COUNT, MR_COLUMN_SUM},
 	{"peak_bytes", "peak", MR_UNIT_BYTES, 0},
 	{"peak_after_ns", "peak after", MR_UNIT_NS, 0},
+	{"capacity_bytes", "device has", MR_UNIT_BYTES, MR_COLUMN_RARE},
 	{"live_bytes", "live at the end", MR_UNIT_BYTES, 0},
+	{"growth_bytes", "growth per step", MR_UNIT_BYTES, MR_COLUMN_RARE},
 };
 
 struct account {
 	uint32_t allocations;
 	uint32_t frees;
 	uint64_t allocated_bytes;
-	uint64_t peak_bytes;
-	int64_t peak_ns;
+	struct mr_memory_peak peak;
 	uint64_t live_bytes;
 	int64_t last_ns; /* MR_NO_TIME: nothing was reported yet */
+	struct mr_memory_growth growth;
 };
+
+/* ---- accounts ------------------------------------------------------------------------------------------- */
 
 /* Of events at the same time the model has taken the first row first. */
 static void go_on(const struct mr_memory *memory, uint32_t row, struct account *account)
@@ -55,26 +61,14 @@ static void begin(const struct mr_model *model, struct account *accounts, uint32
 	for (uint32_t row = 0; model->whole && row < memory->table.count; row++)
 		if (memory->start_ns[row] < first_ns)
 			go_on(memory, row, &accounts[mr_memory_account_of(whole, row)]);
-	for (uint32_t i = 0; i < account_count; i++) {
-		accounts[i].peak_bytes = accounts[i].live_bytes;
-		accounts[i].peak_ns = first_ns;
-	}
 }
 
 static void enter(const struct mr_memory *memory, uint32_t row, struct account *account)
 {
-	int64_t start_ns = memory->start_ns[row];
-	uint64_t live_bytes = memory->live_bytes[row];
-
 	account->frees += memory->is_free[row];
 	account->allocations += !memory->is_free[row];
 	if (!memory->is_free[row] && !memory->parent[row])
 		account->allocated_bytes += memory->bytes[row];
-	if (account->last_ns == MR_NO_TIME || live_bytes > account->peak_bytes ||
-	    (live_bytes == account->peak_bytes && start_ns < account->peak_ns)) {
-		account->peak_bytes = live_bytes;
-		account->peak_ns = start_ns;
-	}
 	go_on(memory, row, account);
 }
 
@@ -102,9 +96,11 @@ static void fill_row(const struct mr_model *model, uint32_t number, const struct
 	(cells++)->number = account->allocations;
 	(cells++)->number = (int64_t)account->allocated_bytes;
 	(cells++)->number = account->frees;
-	(cells++)->number = (int64_t)account->peak_bytes;
-	(cells++)->number = account->peak_ns - model->survey->first_ns;
+	(cells++)->number = (int64_t)account->peak.bytes;
+	(cells++)->number = account->peak.ns - model->survey->first_ns;
+	(cells++)->number = (int64_t)mr_device_capacity(model, of.device);
 	(cells++)->number = (int64_t)account->live_bytes;
+	(cells++)->number = account->growth.is_growing ? account->growth.bytes_per_step : 0;
 }
 
 static uint32_t fill(const struct mr_model *model, struct account *accounts, uint32_t account_count)
@@ -120,6 +116,38 @@ static uint32_t fill(const struct mr_model *model, struct account *accounts, uin
 	return row_count;
 }
 
+static int measure(const struct mr_model *model, struct account *accounts, uint32_t account_count)
+{
+	mr_auto(free) struct mr_memory_growth *growths = calloc(account_count + 1, sizeof *growths);
+	mr_auto(free) struct mr_memory_peak *peaks = calloc(account_count + 1, sizeof *peaks);
+	int result = growths && peaks ? mr_memory_growth_make(model, growths) : -ENOMEM;
+
+	if (result < 0)
+		return result;
+	mr_memory_peaks_find(model, peaks);
+	for (uint32_t i = 0; i < account_count; i++) {
+		accounts[i].growth = growths[i];
+		accounts[i].peak = peaks[i];
+	}
+	return 0;
+}
+
+static int add_accounts(const struct mr_model *model, struct mr_findings *findings,
+			struct mr_finding *finding, const struct account *accounts,
+			uint32_t account_count, uint32_t row_count)
+{
+	struct mr_finding_table *table = mr_finding_add_table(
+		findings, finding, "memory", "By device", columns, mr_countof(columns), row_count);
+	uint32_t row = 0;
+
+	if (!table)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < account_count; i++)
+		if (is_shown(model, i, &accounts[i]))
+			fill_row(model, i, &accounts[i], mr_finding_value(table, row++, 0));
+	return 0;
+}
+
 int mr_analyse_memory(const struct mr_model *model, struct mr_findings *findings)
 {
 	uint32_t account_count = mr_memory_account_count(model);
@@ -131,15 +159,12 @@ int mr_analyse_memory(const struct mr_model *model, struct mr_findings *findings
 	if (row_count == 0)
 		return 0;
 	struct mr_finding *finding = mr_finding_begin(findings, "memory");
-	struct mr_finding_table *table =
-		finding ? mr_finding_add_table(findings, finding, "memory", "By device", columns,
-					       mr_countof(columns), row_count)
-			: NULL;
-	if (!table)
-		return mr_fail_errno(ENOMEM, "analyse the memory");
-	uint32_t row = 0;
-	for (uint32_t i = 0; i < account_count; i++)
+	int result = finding ? measure(model, accounts, account_count) : -ENOMEM;
+	if (result == 0)
+		result = add_accounts(model, findings, finding, accounts, account_count, row_count);
+	for (uint32_t i = 0; result == 0 && i < account_count; i++)
 		if (is_shown(model, i, &accounts[i]))
-			fill_row(model, i, &accounts[i], mr_finding_value(table, row++, 0));
-	return 0;
+			result = mr_memory_tell(model, findings, finding, i, accounts[i].peak.ns,
+						&accounts[i].growth);
+	return result < 0 ? mr_fail_errno(-result, "analyse the memory") : 0;
 }

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 
 #include "analysis/device_time.h"
+#include "analysis/vocabulary.h"
+#include "base/format.h"
 
 static const struct {
 	const char *id;
@@ -48,23 +50,45 @@ static int tell_clocks(const struct mr_model *model, struct mr_findings *finding
 	return 0;
 }
 
+/* Operations that were launched by threads of the runtime. */
+static int tell_joined(const struct mr_model *model, struct mr_findings *findings,
+		       struct mr_finding *finding)
+{
+	uint64_t by_order = model->anomalies.by_order, undecided = model->anomalies.undecided_order;
+
+	if (by_order + undecided == 0)
+		return 0;
+	return mr_finding_say(
+		findings, finding, MR_SEVERITY_NOTE,
+		"Threads of the runtime launched %" PRIu64 " device operation%s: %" PRIu64
+		" could be tied to calls by order and name, %" PRIu64 " could not.",
+		by_order + undecided, mr_plural(by_order + undecided), by_order, undecided);
+}
+
 int mr_tell_device_order(const struct mr_model *model, struct mr_findings *findings,
 			 struct mr_finding *finding)
 {
 	uint64_t uncertain = 0, checked = 0;
 	int result = tell_clocks(model, findings, finding);
 
+	if (result == 0)
+		result = tell_joined(model, findings, finding);
 	for (uint32_t i = 0; result == 0 && i < MR_CONSTRAINTS; i++) {
 		const struct mr_constraint *constraint = &model->constraints[i];
 
 		uncertain += constraint->uncertain;
 		checked += constraint->checked;
-		if (constraint->broken)
+		const char *broken = mr_reword(&findings->region, constraints[i].broken, "queue",
+					       mr_queue_word(model));
+
+		if (constraint->broken && broken)
 			result = mr_finding_say(findings, finding, constraints[i].severity,
 						"%" PRIu64 " of %" PRIu64 " %s, by up to %" PRId64
 						" ns.",
-						constraint->broken, constraint->checked,
-						constraints[i].broken, -constraint->least_slack_ns);
+						constraint->broken, constraint->checked, broken,
+						-constraint->least_slack_ns);
+		else if (!broken)
+			result = -ENOMEM;
 	}
 	if (result == 0 && uncertain)
 		result = mr_finding_say(

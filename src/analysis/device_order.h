@@ -9,7 +9,8 @@
 #include "analysis/finding/finding.h"
 #include "model/model.h"
 
-/* Sentences on devices whose times contradict others or are not exactly known. -ENOMEM. */
+/* Sentences on devices whose times contradict others or are not exactly known, and on operations that only order ties to
+ * calls. -ENOMEM. */
 int mr_tell_device_order(const struct mr_model *model, struct mr_findings *findings,
 			 struct mr_finding *finding);
 

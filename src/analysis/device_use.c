@@ -150,7 +150,7 @@ static int take_times(struct study *study)
 
 /* ---- in words and tables ------------------------------------------------------------------------- */
 
-/* ", 12.3 % with copies alone"; nothing where there is nothing to say. NULL without memory. */
+/* ", 12.3% with copies alone"; nothing where there is nothing to say. NULL without memory. */
 static const char *share(const struct study *study, const char *before, int64_t part_ns,
 			 int64_t whole_ns, const char *after)
 {
@@ -158,7 +158,7 @@ static const char *share(const struct study *study, const char *before, int64_t 
 
 	if (part_ns == 0)
 		return "";
-	return mr_region_print(&study->findings->region, "%s%" PRId64 ".%" PRId64 " %%%s", before,
+	return mr_region_print(&study->findings->region, "%s%" PRId64 ".%" PRId64 "%%%s", before,
 			       value / 10, value % 10, after);
 }
 
@@ -179,7 +179,7 @@ static int say_times(const struct study *study, const struct device *device)
 	if (span_ns <= 0)
 		return 0;
 	return mr_finding_say(study->findings, study->finding, MR_SEVERITY_FINE,
-			      "%s was busy %" PRId64 ".%" PRId64 " %% of its %" PRId64 ".%03" PRId64
+			      "%s was busy %" PRId64 ".%" PRId64 "%% of its %" PRId64 ".%03" PRId64
 			      " %s%s%s%s.",
 			      mr_device_name(study->model, device->device), busy / 10, busy % 10,
 			      thousandths / 1000, thousandths % 1000, is_short ? "ms" : "s",

@@ -47,11 +47,14 @@ static void add_device_time(const struct mr_model *model, struct mr_node_figures
 static void add_critical_time(const struct mr_model *model, const struct mr_critical_path *path,
 			      struct mr_node_figures *nodes)
 {
+	/* The path has rows of the whole model. */
+	const struct mr_node_executions *executions = &mr_model_whole(model)->node_executions;
+
 	for (size_t i = 0; i < path->segments.count; i++) {
 		const struct mr_path_segment *segment = &path->segments.items[i];
 
 		if (segment->execution != MR_NO_ROW)
-			nodes[model->node_executions.node[segment->execution]].critical_ns +=
+			nodes[executions->node[segment->execution]].critical_ns +=
 				segment->duration_ns;
 	}
 }

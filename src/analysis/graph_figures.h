@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the whole trace says of the nodes and edges of its graphs.
+ * What the trace, or a cut of it, says of the nodes and edges of its graphs.
  */
 #ifndef MR_ANALYSIS_GRAPH_FIGURES_H
 #define MR_ANALYSIS_GRAPH_FIGURES_H

@@ -21,11 +21,6 @@ struct health {
 #define say(health, severity, ...) \
 	mr_finding_say((health)->findings, (health)->finding, severity, __VA_ARGS__)
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 /* ---- what was lost ------------------------------------------------------------------------------ */
 
 static const struct mr_enum_desc *find_enum(const char *name)
@@ -78,13 +73,14 @@ static int tell_losses(struct health *health)
 	if (model->manifest->lost_definitions &&
 	    say(health, MR_SEVERITY_WARNING,
 		"%" PRIu64 " definition%s could not be recorded: some names are missing.",
-		model->manifest->lost_definitions, plural(model->manifest->lost_definitions)) < 0)
+		model->manifest->lost_definitions,
+		mr_plural(model->manifest->lost_definitions)) < 0)
 		return -ENOMEM;
 	if (lost == 0)
 		return 0;
 	if (say(health, MR_SEVERITY_WARNING,
 		"%" PRIu64 " event%s could not be recorded: counts and times are too low.", lost,
-		plural(lost)) < 0)
+		mr_plural(lost)) < 0)
 		return -ENOMEM;
 	return tabulate_losses(health, lost);
 }
@@ -108,7 +104,7 @@ static int tell_missing(struct health *health)
 	if (survey->missing_packets)
 		return say(health, MR_SEVERITY_WARNING,
 			   "%" PRIu64 " packet%s of events %s missing from the middle of a stream.",
-			   survey->missing_packets, plural(survey->missing_packets),
+			   survey->missing_packets, mr_plural(survey->missing_packets),
 			   survey->missing_packets == 1 ? "is" : "are");
 	return 0;
 }
@@ -139,7 +135,7 @@ static int tell_damage(struct health *health)
 	table->wholes[2] = (int64_t)health->model->survey->lost_bytes;
 	mr_finding_check(table);
 	return say(health, MR_SEVERITY_WARNING, "The trace is damaged in %u place%s.",
-		   trace->damage_count, plural(trace->damage_count));
+		   trace->damage_count, mr_plural(trace->damage_count));
 }
 
 /* What was cut off at the end of a packet, or whole files that are gone, leaves no damage to see. */
@@ -152,10 +148,16 @@ static int tell_missing_bytes(struct health *health)
 	return say(health, MR_SEVERITY_WARNING,
 		   "%" PRIu64
 		   " byte%s of recorded events %s missing: files were removed or shortened since.",
-		   missing, plural(missing), missing == 1 ? "is" : "are");
+		   missing, mr_plural(missing), missing == 1 ? "is" : "are");
 }
 
 /* ---- what was not instrumented ------------------------------------------------------------------ */
+
+/* One that was, until it became another user, has a reason, too. */
+static bool is_not_instrumented(const struct mr_manifest_process *process)
+{
+	return !process->traced || process->reason;
+}
 
 static int tell_not_instrumented(struct health *health)
 {
@@ -168,7 +170,7 @@ static int tell_not_instrumented(struct health *health)
 	uint32_t count = 0, row = 0;
 
 	for (size_t i = 0; i < manifest->process_count; i++)
-		count += !manifest->processes[i].traced;
+		count += is_not_instrumented(&manifest->processes[i]);
 	if (count == 0)
 		return 0;
 	struct mr_finding_table *table = mr_finding_add_table(
@@ -178,8 +180,7 @@ static int tell_not_instrumented(struct health *health)
 		return -ENOMEM;
 	for (size_t i = 0; i < manifest->process_count; i++) {
 		const struct mr_manifest_process *process = &manifest->processes[i];
-
-		if (process->traced)
+		if (!is_not_instrumented(process))
 			continue;
 		mr_finding_value(table, row, 0)->number = process->pid;
 		mr_finding_value(table, row, 1)->text = process->program ? process->program : "?";
@@ -200,7 +201,7 @@ static int tell_removed_arena(struct health *health)
 		   "Something removed the recording's buffer from /dev/shm %" PRIu64
 		   " time%s while it was in use, as cleaners do: programs that started in that "
 		   "moment, or may not look into the recorder, were not instrumented.",
-		   removals, plural(removals));
+		   removals, mr_plural(removals));
 }
 
 static int tell_unseen(struct health *health)
@@ -313,6 +314,9 @@ static int tell_anomalies(struct health *health)
 		{anomalies->overlapping, MR_SEVERITY_NOTE,
 		 "interval overlaps another of its thread without nesting",
 		 "intervals overlap others of their thread without nesting"},
+		{anomalies->too_deep, MR_SEVERITY_NOTE,
+		 "interval is nested too deep: where it lies is known only down to level 1024",
+		 "intervals are nested too deep: where they lie is known only down to level 1024"},
 		{anomalies->unfinished, MR_SEVERITY_NOTE,
 		 "interval was open when its thread or the recording ended; it counts up to there",
 		 "intervals were open when their thread or the recording ended; they count up to "
@@ -410,8 +414,8 @@ static int tell_part(struct health *health)
 
 	if (survey->recorded.on_ns == INT64_MIN && survey->recorded.off_ns == INT64_MAX)
 		return 0;
-	mr_format_ns(from, recorded.first_ns - survey->first_ns, false);
-	mr_format_ns(to, recorded.last_ns - survey->first_ns, false);
+	mr_format_ns(from, recorded.first_ns - survey->first_ns, true);
+	mr_format_ns(to, recorded.last_ns - survey->first_ns, true);
 	return say(health, MR_SEVERITY_FINE,
 		   "As requested, millrace recorded from %s to %s of the trace. What threads did "
 		   "before and after is not known.",
@@ -427,9 +431,9 @@ static int tell_stolen(struct health *health)
 	if (manifest->stolen_ns == 0)
 		return 0;
 	const double share = (double)manifest->stolen_ns / (double)manifest->cpu_ns;
-	mr_format_ns(time, (int64_t)manifest->stolen_ns, false);
+	mr_format_ns(time, (int64_t)manifest->stolen_ns, true);
 	return say(health, share < 0.01 ? MR_SEVERITY_FINE : MR_SEVERITY_NOTE,
-		   "This is a virtual machine, and its host took %.1f %% of its CPU time (%s). "
+		   "This is a virtual machine, and its host took %.1f%% of its CPU time (%s). "
 		   "Threads that had a CPU then count as running.",
 		   100 * share, time);
 }
@@ -442,7 +446,7 @@ static int tell_recorder(struct health *health)
 
 	if (manifest->recorder_cpu_ns == 0 || manifest->duration_ns <= 0)
 		return 0;
-	mr_format_ns(time, (int64_t)manifest->recorder_cpu_ns, false);
+	mr_format_ns(time, (int64_t)manifest->recorder_cpu_ns, true);
 	mr_format_percent(share, (int64_t)manifest->recorder_cpu_ns, manifest->duration_ns);
 	return say(health, MR_SEVERITY_FINE,
 		   "Recording took millrace itself %s of CPU time, %s of one CPU.", time, share);

@@ -88,6 +88,15 @@ static int tell_losses(const struct health *health)
 		   "not known. A larger --kernel-buffer avoids this.");
 }
 
+/* Since the trace begins; of CLOCK_MONOTONIC. */
+static int64_t since_begin(const struct health *health, uint64_t ns)
+{
+	const struct mr_survey *survey = health->model->survey;
+
+	return mr_clock_to_ns(mr_clocks_of_stream(survey->clocks, MR_STREAM_KERNEL), ns) -
+	       survey->first_ns;
+}
+
 /* Counts of calls must not be taken for complete. */
 static int tell_reduced(const struct health *health)
 {
@@ -97,7 +106,6 @@ static int tell_reduced(const struct health *health)
 		{"since_ns", "since", MR_UNIT_NS, 0},
 	};
 	const struct mr_manifest_kernel *kernel = health->kernel;
-	const struct mr_survey *survey = health->model->survey;
 	uint64_t others = kernel->processes_reduced - mr_min(kernel->processes_reduced, 1u);
 
 	if (kernel->reduced_count == 0)
@@ -110,16 +118,13 @@ static int tell_reduced(const struct health *health)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < kernel->reduced_count; i++) {
 		const struct mr_manifest_reduced *reduced = &kernel->reduced[i];
-		const struct mr_clock_map *clock =
-			mr_clocks_of_stream(survey->clocks, MR_STREAM_KERNEL);
 
 		mr_finding_value(table, i, 0)->number = reduced->pid;
 		mr_finding_value(table, i, 1)->text = reduced->name ? reduced->name : "?";
-		mr_finding_value(table, i, 2)->number =
-			mr_clock_to_ns(clock, reduced->since_ns) - survey->first_ns;
+		mr_finding_value(table, i, 2)->number = since_begin(health, reduced->since_ns);
 	}
 	char since[MR_FORMAT_BYTES], limit[32] = "too many", more[64] = "";
-	mr_format_ns(since, mr_finding_value(table, 0, 2)->number, false);
+	mr_format_ns(since, mr_finding_value(table, 0, 2)->number, true);
 	if (kernel->reduced_above)
 		snprintf(limit, sizeof limit, "more than %" PRIu64, kernel->reduced_above);
 	if (others)
@@ -129,6 +134,32 @@ static int tell_reduced(const struct health *health)
 		   "Process %u '%s' made %s system calls a second%s: from %s on only those that "
 		   "block were recorded. --syscalls=all records every one.",
 		   kernel->reduced[0].pid, mr_finding_value(table, 0, 1)->text, limit, more, since);
+}
+
+static int tell_all_reduced(const struct health *health)
+{
+	char since[MR_FORMAT_BYTES];
+
+	if (health->kernel->all_reduced_since_ns == 0)
+		return 0;
+	mr_format_ns(since, since_begin(health, health->kernel->all_reduced_since_ns), false);
+	return say(health, MR_SEVERITY_NOTE,
+		   "The other processes made few system calls: from %s on, only those that block "
+		   "were recorded of all processes, and the machine was not slowed down any more.",
+		   since);
+}
+
+static int tell_guarded(const struct health *health)
+{
+	uint64_t count = health->kernel->guarded_threads;
+
+	if (count == 0)
+		return 0;
+	return say(health, MR_SEVERITY_NOTE,
+		   "%" PRIu64 " thread%s had rights that you do not have (a setuid program, or "
+		   "another user): %s files, sockets and addresses are not in the trace. Root can "
+		   "record them.",
+		   count, count == 1 ? "" : "s", count == 1 ? "its" : "their");
 }
 
 static int tell_doubts(const struct health *health)
@@ -162,7 +193,8 @@ int mr_tell_kernel_health(const struct mr_model *model, struct mr_findings *find
 	const struct health health = {model, &model->manifest->kernel_level, findings, finding};
 
 	if (tell_mode(&health) < 0 || tell_recovered(&health) < 0 || tell_losses(&health) < 0 ||
-	    tell_reduced(&health) < 0 || tell_doubts(&health) < 0 || tell_off(&health) < 0)
+	    tell_reduced(&health) < 0 || tell_all_reduced(&health) < 0 ||
+	    tell_guarded(&health) < 0 || tell_doubts(&health) < 0 || tell_off(&health) < 0)
 		return -ENOMEM;
 	return 0;
 }

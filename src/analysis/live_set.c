@@ -16,7 +16,32 @@ struct maker {
 	mr_vec(uint32_t) holders; /* by piece: row of its allocation; MR_NO_ROW: it is not live */
 	struct mr_strings keys;   /* struct share_key, of the set's shares */
 	struct mr_live_set set;
+	const struct mr_memory_scope *scope;
+	struct mr_live_share nameless; /* what has no address, as load/memory.c counts it */
 };
+
+/* A part of another piece holds nothing of its own. */
+static bool is_meant(const struct mr_model *model, uint32_t row,
+		     const struct mr_memory_scope *scope)
+{
+	const struct mr_memory *memory = &model->memory;
+
+	return model->survey->tracks.items[memory->track[row]].process == scope->process &&
+	       memory->device[row] == scope->device && memory->teller[row] == scope->teller &&
+	       memory->parent[row] == 0 &&
+	       (!scope->is_of_allocator || memory->allocator[row] == scope->allocator);
+}
+
+static void enter_nameless(struct maker *maker, uint32_t row)
+{
+	const struct mr_memory *memory = &maker->model->memory;
+	uint64_t bytes = memory->bytes[row], *live = &maker->nameless.bytes;
+
+	if (bytes == MR_NO_SIZE || !is_meant(maker->model, row, maker->scope))
+		return;
+	*live = memory->is_free[row] ? *live - mr_min(bytes, *live) : *live + bytes;
+	maker->nameless.allocator = memory->allocator[row];
+}
 
 static int enter(struct maker *maker, uint32_t row)
 {
@@ -24,10 +49,17 @@ static int enter(struct maker *maker, uint32_t row)
 	const struct mr_memory_key key = mr_memory_key(maker->model, row, memory->address[row]);
 	uint32_t piece;
 
+	if (memory->address[row] == 0 && memory->bytes[row] &&
+	    memory->teller[row] == MR_MEMORY_FRAMEWORK) {
+		enter_nameless(maker, row);
+		return 0;
+	}
 	if (mr_strings_intern(&maker->pieces, &key, sizeof key, &piece) < 0)
 		return -ENOMEM;
 	if (piece == maker->holders.count && mr_vec_push(&maker->holders, MR_NO_ROW) < 0)
 		return -ENOMEM;
+	if (memory->is_free[row] && maker->holders.items[piece] == MR_NO_ROW)
+		enter_nameless(maker, row);
 	maker->holders.items[piece] = memory->is_free[row] ? MR_NO_ROW : row;
 	return 0;
 }
@@ -49,18 +81,6 @@ static int enter_until(struct maker *maker, int64_t ns)
 	for (size_t i = 0; result == 0 && i < count; i++)
 		result = enter(maker, order[i].index);
 	return result;
-}
-
-/* A part of another piece holds nothing of its own. */
-static bool is_meant(const struct mr_model *model, uint32_t row,
-		     const struct mr_memory_scope *scope)
-{
-	const struct mr_memory *memory = &model->memory;
-
-	return model->survey->tracks.items[memory->track[row]].process == scope->process &&
-	       memory->device[row] == scope->device && memory->teller[row] == scope->teller &&
-	       memory->parent[row] == 0 &&
-	       (!scope->is_of_allocator || memory->allocator[row] == scope->allocator);
 }
 
 static int add(struct maker *maker, uint32_t row)
@@ -103,6 +123,12 @@ static int make(struct maker *maker, const struct mr_memory_scope *scope, int64_
 		if (row != MR_NO_ROW && is_meant(maker->model, row, scope))
 			result = add(maker, row);
 	}
+	if (result == 0 && maker->nameless.bytes) {
+		maker->nameless.count = 1;
+		maker->set.count++;
+		maker->set.bytes += maker->nameless.bytes;
+		result = mr_vec_push(&maker->set.shares, maker->nameless);
+	}
 	if (result == 0 && maker->set.shares.count)
 		qsort(maker->set.shares.items, maker->set.shares.count,
 		      sizeof *maker->set.shares.items, compare);
@@ -112,7 +138,7 @@ static int make(struct maker *maker, const struct mr_memory_scope *scope, int64_
 int mr_live_set_make(const struct mr_model *model, const struct mr_memory_scope *scope, int64_t ns,
 		     struct mr_live_set *ret_set)
 {
-	struct maker maker = {.model = model};
+	struct maker maker = {.model = model, .scope = scope};
 	int result = make(&maker, scope, ns);
 
 	mr_strings_free(&maker.pieces);

@@ -52,8 +52,9 @@ struct overview {
 	const struct mr_model *model;
 	struct mr_findings *findings;
 	struct mr_finding *finding;
-	const struct mr_finding_table *devices; /* of finding devices; each may be NULL */
-	const struct mr_finding_table *levels;  /* of finding critical_path */
+	const struct mr_finding_table *devices;       /* of finding devices; each may be NULL */
+	const struct mr_finding_table *communication; /* of finding communication */
+	const struct mr_finding_table *levels;        /* of finding critical_path */
 	const struct mr_finding_table *shares;
 	const struct mr_finding_table *idle_devices; /* of finding idle */
 	const struct mr_finding_table *idle_causes;
@@ -92,11 +93,31 @@ static int say_devices(const struct overview *overview)
 		char busy[MR_FORMAT_BYTES], span[MR_FORMAT_BYTES];
 
 		mr_format_percent(busy, number_of(overview->devices, row, "busy_ns"), span_ns);
-		mr_format_ns(span, span_ns, false);
+		mr_format_ns(span, span_ns, true);
 		if (span_ns > 0 &&
 		    mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
 				   "%s was busy %s of %s.",
 				   text_of(overview->devices, row, "device"), busy, span) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Being busy with that is no computing. */
+static int say_communication(const struct overview *overview)
+{
+	const struct mr_finding_table *table = overview->communication;
+
+	for (uint32_t row = 0; row < rows_of(table) && row < DEVICES_SAID; row++) {
+		int64_t span_ns = number_of(table, row, "span_ns");
+		char exposed[MR_FORMAT_BYTES], hidden[MR_FORMAT_BYTES];
+
+		mr_format_percent(exposed, number_of(table, row, "exposed_ns"), span_ns);
+		mr_format_percent(hidden, number_of(table, row, "hidden_ns"), span_ns);
+		if (mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
+				   "%s spent %s of the time on communication alone, and hid "
+				   "communication of another %s behind its computing.",
+				   text_of(table, row, "device"), exposed, hidden) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -120,7 +141,7 @@ static int say_threads(const struct overview *overview)
 	for (size_t i = 0; i < mr_countof(keys); i++) {
 		for (uint32_t row = 0; row < count; row++)
 			mr_ns_add(&sums_ns[i], number_of(overview->threads, row, keys[i]));
-		mr_format_ns(texts[i], sums_ns[i], false);
+		mr_format_ns(texts[i], sums_ns[i], true);
 	}
 	return mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
 			      "No device did any work. All threads together ran on CPUs for %s, "
@@ -128,44 +149,46 @@ static int say_threads(const struct overview *overview)
 			      texts[0], texts[1], texts[2]);
 }
 
-/* "5.5523s": as an option takes it. */
-static void write_time(char *to, int64_t us)
+/* Whether the report looks at the steps alone, if nobody asks for more; or -ENOMEM. */
+static int has_steady_steps(const struct mr_model *model)
 {
-	int length = snprintf(to, MR_FORMAT_BYTES, "%lld.%06lld", (long long)(us / 1000000),
-			      (long long)(us % 1000000));
+	struct mr_step_list list = {0};
+	struct mr_steady steady;
+	int result = mr_step_list_make(model, NULL, &list);
 
-	while (to[length - 1] == '0')
-		length--;
-	length -= to[length - 1] == '.';
-	strcpy(to + length, "s");
+	if (result == 0)
+		result = mr_steps_steady(model, &list, &steady);
+	mr_step_list_free(&list);
+	return result;
 }
 
 /* A run that is short has most of its time before its first step. */
 static int say_steps(const struct overview *overview)
 {
 	struct mr_window window = mr_model_window(overview->model);
-	int64_t begin_ns = overview->model->survey->first_ns;
 
-	if (rows_of(overview->phases) == 0)
+	if (rows_of(overview->phases) == 0 || overview->model->whole)
 		return 0;
 	int64_t before_ns = number_of(overview->phases, MR_PHASE_BEFORE, "time_ns");
 	int64_t after_ns = number_of(overview->phases, MR_PHASE_AFTER, "time_ns");
 	int64_t whole_ns = window.last_ns - window.first_ns;
 	char before[MR_FORMAT_BYTES], after[MR_FORMAT_BYTES], whole[MR_FORMAT_BYTES];
-	char from[MR_FORMAT_BYTES], to[MR_FORMAT_BYTES];
 
 	if (mr_permille(before_ns + after_ns, whole_ns) < OUTSIDE_PERMILLE ||
 	    before_ns + after_ns == whole_ns) /* the steps took no time */
 		return 0;
 	mr_format_percent(before, before_ns, whole_ns);
 	mr_format_percent(after, after_ns, whole_ns);
-	mr_format_ns(whole, whole_ns, false);
-	write_time(from, (window.first_ns - begin_ns + before_ns) / 1000);
-	write_time(to, (window.last_ns - begin_ns - after_ns + 999) / 1000);
+	mr_format_ns(whole, whole_ns, true);
+	int is_steady = has_steady_steps(overview->model);
+	if (is_steady < 0)
+		return is_steady;
 	return mr_finding_say(overview->findings, overview->finding, MR_SEVERITY_NOTE,
 			      "Of these %s, %s passed before the first step and %s after the last "
-			      "one: report --from %s --to %s looks at the steps alone.",
-			      whole, before, after, from, to);
+			      "one: %s.",
+			      whole, before, after,
+			      is_steady ? "without --whole the report looks at the steps alone"
+					: "--step N looks at a step alone");
 }
 
 /* ---- as bars -------------------------------------------------------------------------------------- */
@@ -392,7 +415,8 @@ static int fill(struct overview *overview)
 	overview->finding = mr_finding_begin(overview->findings, "overview");
 	if (!overview->finding)
 		return -ENOMEM;
-	if (say_steps(overview) < 0 || say_devices(overview) < 0 || say_threads(overview) < 0 ||
+	if (say_steps(overview) < 0 || say_devices(overview) < 0 ||
+	    say_communication(overview) < 0 || say_threads(overview) < 0 ||
 	    add_bars(overview) < 0 || collect_idle(overview) < 0 || collect_path(overview) < 0)
 		return -ENOMEM;
 	if (overview->causes.count)
@@ -409,6 +433,7 @@ int mr_analyse_overview(const struct mr_model *model, struct mr_findings *findin
 		.devices = mr_findings_find_table(findings, "devices", "devices"),
 		.levels = mr_findings_find_table(findings, "critical_path", "levels"),
 		.shares = mr_findings_find_table(findings, "critical_path", "shares"),
+		.communication = mr_findings_find_table(findings, "communication", "devices"),
 		.idle_devices = mr_findings_find_table(findings, "idle", "devices"),
 		.idle_causes = mr_findings_find_table(findings, "idle", "causes"),
 		.idle_by_all = mr_findings_find_table(findings, "idle", "by_all"),

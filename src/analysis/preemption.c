@@ -166,7 +166,7 @@ static int say_worst(const struct preemption *preemption, struct mr_finding *fin
 
 	if (name_occupant(preemption->model, preemption->findings, key, 0, cells) < 0)
 		return -ENOMEM;
-	if (cells[2].number == MR_NO_VALUE)
+	if (cells[2].number == MR_NO_VALUE || preemption->runnable_ns == 0)
 		return 0;
 	return mr_finding_say(preemption->findings, finding, MR_SEVERITY_NOTE,
 			      "Thread %u '%s' (%s) had the CPU for %d%% of the time in which "

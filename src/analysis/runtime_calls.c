@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of GPU runtimes: functions by time, and those that waited for a device.
+ * Calls of GPU runtimes: functions by time, those that waited for a device, and what runtimes did besides.
  */
 #include "analysis/analysis.h"
 
@@ -14,6 +14,10 @@ static const struct mr_finding_column call_columns[] = {
 };
 static const struct mr_finding_column waiting_columns[] = {
 	{"function", "function", MR_UNIT_TEXT, 0},
+	MR_FLAT_COLUMNS,
+};
+static const struct mr_finding_column overhead_columns[] = {
+	{"what", "what", MR_UNIT_TEXT, 0},
 	MR_FLAT_COLUMNS,
 };
 /* clang-format on */
@@ -73,6 +77,27 @@ static int add_waiting(const struct mr_model *model, struct mr_findings *finding
 	return mr_breakdown_add(model, findings, finding, &waiting, NULL, NULL);
 }
 
+/* Loading and compiling code, and what the runtime's own tracer takes: part of the calls in which it happens. */
+static int add_overheads(const struct mr_model *model, struct mr_findings *findings,
+			 struct mr_finding *finding, const uint32_t *identity)
+{
+	const struct mr_overheads *overheads = &model->overheads;
+	const struct mr_breakdown by_name = {
+		.id = "overheads",
+		.title = "What the runtime did besides, within calls or beside them",
+		.columns = overhead_columns,
+		.column_count = mr_countof(overhead_columns),
+		.name_count = 1,
+		.name = mr_name_string,
+		.input = {overheads->table.count, overheads->duration_ns, NULL, overheads->name,
+			  identity, mr_strings_count(&model->survey->definitions.strings)},
+	};
+
+	if (overheads->table.count == 0)
+		return 0;
+	return mr_breakdown_add(model, findings, finding, &by_name, NULL, NULL);
+}
+
 int mr_analyse_calls(const struct mr_model *model, struct mr_findings *findings)
 {
 	if (model->calls.table.count == 0)
@@ -84,5 +109,7 @@ int mr_analyse_calls(const struct mr_model *model, struct mr_findings *findings)
 		finding && identity ? add_functions(model, findings, finding, identity) : -ENOMEM;
 	if (result == 0)
 		result = add_waiting(model, findings, finding, identity);
+	if (result == 0)
+		result = add_overheads(model, findings, finding, identity);
 	return result < 0 ? mr_fail_errno(-result, "analyse the runtime calls") : 0;
 }

@@ -36,11 +36,14 @@ static const struct mr_finding_column step_columns[] = {
 	{"tid", "tid", MR_UNIT_NUMBER, 0},
 	{"start_ns", "start", MR_UNIT_NUMBER, 0},
 	{"duration_ns", "duration", MR_UNIT_NS, MR_COLUMN_BREAKDOWN},
+	{"device_start_ns", "device start", MR_UNIT_NUMBER, 0},
+	{"device_end_ns", "device end", MR_UNIT_NUMBER, 0},
 };
 static const struct mr_finding_column inference_columns[] = {
 	{"pid", "pid", MR_UNIT_NUMBER, 0},
-	{"launches", "launches", MR_UNIT_COUNT, MR_COLUMN_SUM},
-	{"period", "launches of a step", MR_UNIT_COUNT, 0},
+	{"from", "from", MR_UNIT_TEXT, 0},
+	{"launches", "how many", MR_UNIT_COUNT, MR_COLUMN_SUM},
+	{"period", "in a step", MR_UNIT_COUNT, 0},
 	{"confidence_permille", "confidence", MR_UNIT_PERMILLE, 0},
 	{"steps", "steps", MR_UNIT_COUNT, MR_COLUMN_SUM},
 };
@@ -153,11 +156,16 @@ static int add_phases(const struct study *study)
 	return 0;
 }
 
-static const char *name_origin(const struct study *study, const struct mr_step *step)
+static const char *const origins[] = {
+	[MR_STEP_MARKED] = "marked",
+	[MR_STEP_CALLED] = "called",
+	[MR_STEP_INFERRED] = "inferred",
+	[MR_STEP_TAKEN] = "taken",
+};
+
+static int64_t number_of(int64_t ns)
 {
-	if (study->list->inferences.count)
-		return "inferred";
-	return step->function ? "called" : "marked";
+	return ns == MR_NO_TIME ? MR_NO_VALUE : ns;
 }
 
 /* One by one; texts have enough of the table above. */
@@ -177,10 +185,12 @@ static int add_steps(const struct study *study)
 		union mr_value *cells = mr_finding_value(table, i, 0);
 
 		cells[0].number = (int64_t)step->number;
-		cells[1].text = name_origin(study, step);
+		cells[1].text = origins[step->origin];
 		mr_name_track(study->model, NULL, step->track, &cells[2]);
 		cells[5].number = step->start_ns;
 		cells[6].number = step->duration_ns;
+		cells[7].number = number_of(step->device_start_ns);
+		cells[8].number = number_of(step->device_end_ns);
 		sum_ns += (uint64_t)step->duration_ns;
 	}
 	table->wholes[6] = (int64_t)sum_ns;
@@ -200,7 +210,7 @@ static int add_inferences(const struct study *study)
 {
 	uint32_t count = (uint32_t)study->list->inferences.count;
 	struct mr_finding_table *table = mr_finding_add_table(
-		study->findings, study->finding, "inferred", "Inferred from launches",
+		study->findings, study->finding, "inferred", "Inferred from what repeats",
 		inference_columns, mr_countof(inference_columns), count);
 
 	if (!table)
@@ -212,10 +222,11 @@ static int add_inferences(const struct study *study)
 		bool repeats = inference->period.length > 0;
 
 		cells[0].number = study->model->survey->processes.items[inference->process].pid;
-		cells[1].number = inference->launch_count;
-		cells[2].number = repeats ? inference->period.length : MR_NO_VALUE;
-		cells[3].number = repeats ? inference->period.confidence_permille : MR_NO_VALUE;
-		cells[4].number = inference->step_count;
+		cells[1].text = inference->is_of_operations ? "operations" : "launches";
+		cells[2].number = inference->item_count;
+		cells[3].number = repeats ? inference->period.length : MR_NO_VALUE;
+		cells[4].number = repeats ? inference->period.confidence_permille : MR_NO_VALUE;
+		cells[5].number = inference->step_count;
 	}
 	return 0;
 }
@@ -228,7 +239,7 @@ static uint64_t count_uniform(const struct study *study)
 	for (size_t i = 0; i < study->list->inferences.count; i++) {
 		if (!study->list->inferences.items[i].is_uniform)
 			return 0;
-		count += study->list->inferences.items[i].launch_count;
+		count += study->list->inferences.items[i].item_count;
 	}
 	return count;
 }
@@ -247,9 +258,13 @@ static int say_inference(const struct study *study)
 		return mr_finding_say(study->findings, study->finding, MR_SEVERITY_FINE,
 				      "The program marks no steps, and none can be inferred: its "
 				      "launches do not follow a repeating pattern.");
-	return mr_finding_say(study->findings, study->finding, MR_SEVERITY_NOTE,
-			      "The program marks no steps. These are inferred from its launches, "
-			      "which follow a repeating pattern.");
+	return mr_finding_say(
+		study->findings, study->finding, MR_SEVERITY_NOTE,
+		"The program marks no steps. These are inferred from %s, which follow "
+		"a repeating pattern.",
+		study->list->inferences.items[0].is_of_operations
+			? "the operations that it executes"
+			: "its launches");
 }
 
 /* A framework may mark steps only while a profiler of its own looks. */
@@ -291,8 +306,12 @@ static int say_functions(const struct study *study)
 		return list->steps.count ? say_marked(study) : 0;
 	return mr_finding_say(
 		study->findings, study->finding, MR_SEVERITY_NOTE,
-		"The program marks no steps. Each call of the function that a process "
-		"calls most often counts as one: %s.",
+		list->steps.items[0].origin == MR_STEP_TAKEN
+			? "The program marks no steps. The function that it calls most often takes "
+			  "several elements of the input in a call; each of them begins a step: %s."
+			: "The program marks no steps. A step is a call of the function that a "
+			  "process "
+			  "calls most often, with everything since the call before: %s.",
 		names);
 }
 

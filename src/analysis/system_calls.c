@@ -10,8 +10,7 @@
 #include "base/error.h"
 
 enum {
-	NUMBERS = 1 << 16,
-	BRIEF_ROWS = 10,
+	BRIEF_ROWS = 10
 };
 
 static const struct mr_finding_column columns[] = {
@@ -19,6 +18,16 @@ static const struct mr_finding_column columns[] = {
 	MR_FLAT_COLUMNS,
 	{"blocked_ns", "blocked", MR_UNIT_NS, MR_COLUMN_SUM},
 };
+
+/* All numbers are below it. */
+static uint32_t limit_of_numbers(const struct mr_system_calls *calls)
+{
+	uint32_t highest = 0;
+
+	for (uint32_t row = 0; row < calls->table.count; row++)
+		highest = mr_max(highest, calls->number[row]);
+	return highest + 1;
+}
 
 /* Names by number, of the calls that occur. */
 static int make_names(const struct mr_model *model, struct mr_findings *findings,
@@ -67,6 +76,11 @@ static int say_what_is_missing(const struct mr_model *model, struct mr_findings 
 	const char *which = model->manifest->kernel_level.syscalls;
 	uint64_t reduced = model->manifest->kernel_level.processes_reduced;
 
+	if (model->manifest->kernel_level.all_reduced_since_ns)
+		return mr_finding_say(
+			findings, finding, MR_SEVERITY_FINE,
+			"Only calls in which a thread blocked were recorded from some "
+			"time on, of all processes: see the trace's health.");
 	if (reduced)
 		return mr_finding_say(
 			findings, finding, MR_SEVERITY_FINE,
@@ -86,9 +100,10 @@ static int analyse(const struct mr_model *model, struct mr_findings *findings)
 {
 	const struct mr_system_calls *calls = &model->system_calls;
 	struct mr_finding *finding = mr_finding_begin(findings, "system_calls");
-	mr_auto(free) const char **names = calloc(NUMBERS, sizeof *names);
-	mr_auto(free) int64_t *blocked_ns = calloc(NUMBERS, sizeof *blocked_ns);
-	mr_auto(free) uint32_t *identity = mr_make_identity(NUMBERS);
+	uint32_t numbers = limit_of_numbers(calls);
+	mr_auto(free) const char **names = calloc(numbers, sizeof *names);
+	mr_auto(free) int64_t *blocked_ns = calloc(numbers, sizeof *blocked_ns);
+	mr_auto(free) uint32_t *identity = mr_make_identity(numbers);
 	mr_auto(free) struct mr_statistic *statistics = NULL;
 	uint32_t count;
 
@@ -109,7 +124,7 @@ static int analyse(const struct mr_model *model, struct mr_findings *findings)
 			  .duration_ns = calls->duration_ns,
 			  .key = calls->number,
 			  .group_of = identity,
-			  .group_count = NUMBERS},
+			  .group_count = numbers},
 	};
 	int result = mr_breakdown_add(model, findings, finding, &by_call, &statistics, &count);
 	if (result == 0)

@@ -104,7 +104,9 @@ static int add_threads(const struct threads *threads)
 		cells[2].number = track->tid;
 		cells[3].number = life;
 		cells[4].number = time->ns[MR_STATE_RUN];
-		cells[5].number = (int64_t)((__int128)time->ns[MR_STATE_RUN] * 1000 / life);
+		cells[5].number =
+			life > 0 ? (int64_t)((__int128)time->ns[MR_STATE_RUN] * 1000 / life)
+				 : MR_NO_VALUE;
 		cells[6].number = time->ns[MR_STATE_RUNNABLE];
 		cells[7].number = time->ns[MR_STATE_BLOCKED];
 		cells[8].number = time->ns[MR_STATE_UNKNOWN];

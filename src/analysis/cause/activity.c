@@ -4,16 +4,27 @@
 #include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
 #include "base/sort.h"
+#include "model/lines.h"
 
 /* ---- the row of a table that contains an instant ------------------------------------------------ */
 
-/* Intervals of a track. `parent` is NULL where they do not nest. */
+/* Intervals of a track. */
 struct intervals {
 	const struct mr_table *table;
 	const int64_t *start_ns;
 	const int64_t *duration_ns;
-	const uint32_t *parent;
+	const uint32_t *parent; /* NULL where they do not nest */
+	uint32_t *place;        /* where the last search ended, or NULL */
 };
+
+/* The first row that begins later. */
+static uint32_t find_next(const struct intervals *rows, const uint32_t *first, int64_t ns)
+{
+	if (!rows->place)
+		return mr_find_larger(rows->start_ns, first[0], first[1], ns);
+	*rows->place = mr_find_larger_near(rows->start_ns, first[0], first[1], *rows->place, ns);
+	return *rows->place;
+}
 
 static void cut_before(struct mr_activity *activity, int64_t ns)
 {
@@ -43,7 +54,7 @@ static uint32_t find_innermost(const struct intervals *rows, uint32_t track, int
 			       struct mr_activity *activity)
 {
 	const uint32_t *first = &rows->table->first_of_track[track];
-	uint32_t next = mr_find_larger(rows->start_ns, first[0], first[1], ns);
+	uint32_t next = find_next(rows, first, ns);
 	uint32_t row = next > first[0] ? next - 1 : MR_NO_ROW;
 
 	if (next < first[1])
@@ -59,9 +70,12 @@ static uint32_t find_innermost(const struct intervals *rows, uint32_t track, int
 	return row;
 }
 
-#define INTERVALS(model, name, parents)                                    \
+#define INTERVALS(model, name, parents, place)                             \
 	(&(struct intervals){&(model)->name.table, (model)->name.start_ns, \
-			     (model)->name.duration_ns, parents})
+			     (model)->name.duration_ns, parents, place})
+
+/* In the rows of one kind; NULL without places. */
+#define PLACE(places, track, kind) ((places) ? &(places)[track].kind : NULL)
 
 /* ---- links -------------------------------------------------------------------------------------- */
 
@@ -77,36 +91,55 @@ static struct mr_link make_thread_link(const struct mr_model *model, enum mr_cau
 
 /* ---- waiting for a device ----------------------------------------------------------------------- */
 
-/* Before its operation has started a blocking launch is a call like others. */
+/* A blocking launch waits for its operation, once that has started, and before for what keeps it from starting. In
+ * between it is a call like others. */
+static bool is_launch_waiting(const struct mr_model *model, int64_t ns,
+			      struct mr_activity *activity, uint32_t *awaited)
+{
+	int64_t start_ns = model->device_operations.start_ns[*awaited];
+	uint32_t after = model->device_operations.after[*awaited];
+
+	if (ns >= start_ns) {
+		cut_before(activity, start_ns);
+		return true;
+	}
+	cut_at_operation(activity, start_ns, *awaited);
+	if (after == MR_NO_ROW)
+		return false;
+	int64_t end_ns = mr_operation_end_ns(model, after);
+	if (ns < end_ns) {
+		cut_at_operation(activity, end_ns, after);
+		*awaited = after;
+		return true;
+	}
+	cut_before(activity, end_ns);
+	return false;
+}
+
+/* And for what operation, or MR_NO_ROW. */
 static bool is_waiting(const struct mr_model *model, uint32_t call, int64_t ns,
-		       struct mr_activity *activity)
+		       struct mr_activity *activity, uint32_t *ret_awaited)
 {
 	const struct mr_calls *calls = &model->calls;
-	uint32_t awaited = calls->awaited[call];
 
+	*ret_awaited = calls->awaited[call];
 	if (calls->role[call] == MR_CALL_WAIT)
 		return true;
 	if (calls->role[call] != MR_CALL_LAUNCH || !calls->is_blocking[call])
 		return false;
-	if (awaited == MR_NO_ROW)
-		return true;
-	int64_t start_ns = model->device_operations.start_ns[awaited];
-	if (ns < start_ns) {
-		cut_at_operation(activity, start_ns, awaited);
-		return false;
-	}
-	cut_before(activity, start_ns);
-	return true;
+	return *ret_awaited == MR_NO_ROW || is_launch_waiting(model, ns, activity, ret_awaited);
 }
 
 static void find_waiting_call(const struct mr_model *model, int64_t ns,
 			      struct mr_activity *activity)
 {
+	uint32_t awaited;
+
 	for (uint32_t call = activity->call; call != MR_NO_ROW; call = model->calls.parent[call])
-		if (is_waiting(model, call, ns, activity))
+		if (is_waiting(model, call, ns, activity, &awaited)) {
 			activity->waiting_call = call;
-	if (activity->waiting_call != MR_NO_ROW)
-		activity->awaited = model->calls.awaited[activity->waiting_call];
+			activity->awaited = awaited;
+		}
 }
 
 /* False if the call waits no longer and the thread only lacks a CPU. */
@@ -159,12 +192,28 @@ static void tell_untraced(const struct mr_model *model, uint32_t thread,
 		activity->link = mr_link_bare(MR_CAUSE_UNTRACED);
 }
 
-static void tell_running(const struct mr_model *model, uint32_t thread, int64_t ns,
-			 struct mr_activity *activity)
+/* In which line of Python it runs, if it does. */
+static void tell_line(const struct mr_model *model, uint32_t thread, int64_t ns,
+		      struct mr_activity *activity)
+{
+	struct mr_line_stretch stretch;
+	uint32_t site = mr_line_at(model, thread, ns, &stretch);
+
+	cut_before(activity, stretch.from_ns);
+	cut_after(activity, stretch.to_ns);
+	activity->link =
+		site ? mr_link_make(MR_CAUSE_CPU, MR_CULPRIT_LINE,
+				    model->survey->definitions.sites.items[site].same, thread)
+		     : mr_link_make(MR_CAUSE_CPU, MR_CULPRIT_THREAD, thread, 0);
+}
+
+static void tell_running(const struct mr_model *model, struct mr_places *places, uint32_t thread,
+			 int64_t ns, struct mr_activity *activity)
 {
 	const struct mr_interrupts *interrupts = &model->interrupts;
-	uint32_t interrupt = find_innermost(INTERVALS(model, interrupts, interrupts->parent),
-					    thread, ns, activity);
+	uint32_t interrupt = find_innermost(
+		INTERVALS(model, interrupts, interrupts->parent, PLACE(places, thread, interrupt)),
+		thread, ns, activity);
 
 	for (; interrupt != MR_NO_ROW; interrupt = interrupts->parent[interrupt])
 		activity->interrupt = interrupt;
@@ -178,11 +227,11 @@ static void tell_running(const struct mr_model *model, uint32_t thread, int64_t 
 	else if (activity->execution != MR_NO_ROW)
 		activity->link = name_execution(model, MR_CAUSE_CPU, activity->execution, thread);
 	else
-		activity->link = mr_link_make(MR_CAUSE_CPU, MR_CULPRIT_THREAD, thread, 0);
+		tell_line(model, thread, ns, activity);
 }
 
-static void tell_runnable(const struct mr_model *model, uint32_t thread, int64_t ns,
-			  struct mr_activity *activity)
+static void tell_runnable(const struct mr_model *model, struct mr_places *places, uint32_t thread,
+			  int64_t ns, struct mr_activity *activity)
 {
 	const struct mr_cpu_runs *runs = &model->cpu_runs;
 	uint8_t reason = model->states.reason[activity->state];
@@ -195,7 +244,8 @@ static void tell_runnable(const struct mr_model *model, uint32_t thread, int64_t
 					      model->states.cpu[activity->state]);
 	uint32_t run = MR_NO_ROW;
 	if (cpu != MR_NO_TRACK)
-		run = find_innermost(INTERVALS(model, cpu_runs, NULL), cpu, ns, activity);
+		run = find_innermost(INTERVALS(model, cpu_runs, NULL, PLACE(places, cpu, cpu_run)),
+				     cpu, ns, activity);
 	activity->cpu_run = run;
 	if (run != MR_NO_ROW && runs->tid[run] != 0 && runs->thread[run] != thread)
 		activity->link = make_thread_link(
@@ -216,6 +266,7 @@ static enum mr_cause_kind cause_of_wait(enum mr_wait_kind kind)
 		[MR_WAIT_SLEEP] = MR_CAUSE_SLEEP,     [MR_WAIT_IPC] = MR_CAUSE_IPC,
 		[MR_WAIT_CHILD] = MR_CAUSE_CHILD,     [MR_WAIT_POLL] = MR_CAUSE_POLL,
 		[MR_WAIT_STOPPED] = MR_CAUSE_STOPPED, [MR_WAIT_OTHER] = MR_CAUSE_OTHER,
+		[MR_WAIT_GIL] = MR_CAUSE_GIL,         [MR_WAIT_HAND_OVER] = MR_CAUSE_HAND_OVER,
 	};
 
 	return causes[kind];
@@ -265,7 +316,7 @@ static enum mr_cause_kind cause_of_blocked(const struct mr_model *model, uint32_
 	enum mr_cause_kind kind = cause_of_wait(mr_wait_kind_of(model, state));
 	bool is_ended = wakeup != MR_NO_ROW &&
 			model->wakeups.context[wakeup] == MR_wake_context_task &&
-			model->wakeups.waker[wakeup] != MR_NO_TRACK && are_timers_told(model) &&
+			model->states.released_by[state] != MR_NO_TRACK && are_timers_told(model) &&
 			file_of_wait(model, state) == 0;
 
 	return kind == MR_CAUSE_SLEEP && is_ended ? MR_CAUSE_SIGNAL : kind;
@@ -275,7 +326,8 @@ static void tell_blocked(const struct mr_model *model, uint32_t thread,
 			 struct mr_activity *activity)
 {
 	const struct mr_wakeups *wakeups = &model->wakeups;
-	uint32_t wakeup = model->states.wakeup[activity->state];
+	uint32_t wakeup = model->states.ended_by[activity->state];
+	uint32_t waker = model->states.released_by[activity->state];
 	enum mr_cause_kind kind = cause_of_blocked(model, activity->state, wakeup);
 	uint32_t file = file_of_wait(model, activity->state);
 	bool is_timer =
@@ -284,13 +336,13 @@ static void tell_blocked(const struct mr_model *model, uint32_t thread,
 
 	if (kind == MR_CAUSE_DISK) {
 		activity->link = name_file(kind, file);
-	} else if (kind == MR_CAUSE_SLEEP || is_timer) {
+	} else if (kind == MR_CAUSE_SLEEP || (is_timer && kind != MR_CAUSE_GIL)) {
 		activity->link = mr_link_make(MR_CAUSE_SLEEP, MR_CULPRIT_THREAD, thread, 0);
-	} else if (wakeup == MR_NO_ROW) {
+	} else if (wakeup == MR_NO_ROW || (is_timer && waker == MR_NO_TRACK)) {
 		activity->link = mr_link_bare(kind);
-	} else if (wakeups->context[wakeup] == MR_wake_context_task) {
-		activity->waker = wakeups->waker[wakeup];
-		activity->link = make_thread_link(model, kind, wakeups->waker[wakeup],
+	} else if (waker != MR_NO_TRACK || wakeups->context[wakeup] == MR_wake_context_task) {
+		activity->waker = waker;
+		activity->link = make_thread_link(model, kind, waker,
 						  (struct mr_host_key){mr_track_host(model, thread),
 								       wakeups->waker_tid[wakeup]},
 						  wakeups->start_ns[wakeup]);
@@ -299,8 +351,8 @@ static void tell_blocked(const struct mr_model *model, uint32_t thread,
 	}
 }
 
-static void tell_state(const struct mr_model *model, uint32_t thread, int64_t ns,
-		       struct mr_activity *activity)
+static void tell_state(const struct mr_model *model, struct mr_places *places, uint32_t thread,
+		       int64_t ns, struct mr_activity *activity)
 {
 	if (!mr_activity_has_state(model, activity)) {
 		tell_untraced(model, thread, activity);
@@ -308,10 +360,10 @@ static void tell_state(const struct mr_model *model, uint32_t thread, int64_t ns
 	}
 	switch (model->states.state[activity->state]) {
 	case MR_STATE_RUN:
-		tell_running(model, thread, ns, activity);
+		tell_running(model, places, thread, ns, activity);
 		break;
 	case MR_STATE_RUNNABLE:
-		tell_runnable(model, thread, ns, activity);
+		tell_runnable(model, places, thread, ns, activity);
 		break;
 	case MR_STATE_BLOCKED:
 		tell_blocked(model, thread, activity);
@@ -321,7 +373,8 @@ static void tell_state(const struct mr_model *model, uint32_t thread, int64_t ns
 
 /* ---- all together ------------------------------------------------------------------------------- */
 
-static struct mr_activity find_rows(const struct mr_model *model, uint32_t thread, int64_t ns)
+static struct mr_activity find_rows(const struct mr_model *model, struct mr_places *places,
+				    uint32_t thread, int64_t ns)
 {
 	struct mr_activity activity = {
 		.from_ns = INT64_MIN,
@@ -335,29 +388,33 @@ static struct mr_activity find_rows(const struct mr_model *model, uint32_t threa
 		.awaited = MR_NO_ROW,
 	};
 
-	activity.state = find_innermost(INTERVALS(model, states, NULL), thread, ns, &activity);
-	activity.call =
-		find_innermost(INTERVALS(model, calls, model->calls.parent), thread, ns, &activity);
+	activity.state =
+		find_innermost(INTERVALS(model, states, NULL, PLACE(places, thread, state)), thread,
+			       ns, &activity);
+	activity.call = find_innermost(
+		INTERVALS(model, calls, model->calls.parent, PLACE(places, thread, call)), thread,
+		ns, &activity);
 	activity.execution =
-		find_innermost(INTERVALS(model, node_executions, model->node_executions.parent),
+		find_innermost(INTERVALS(model, node_executions, model->node_executions.parent,
+					 PLACE(places, thread, execution)),
 			       thread, ns, &activity);
 	return activity;
 }
 
-void mr_activity_find(const struct mr_model *model, uint32_t thread, int64_t ns,
-		      struct mr_activity *ret_activity)
+void mr_activity_find(const struct mr_model *model, struct mr_places *places, uint32_t thread,
+		      int64_t ns, struct mr_activity *ret_activity)
 {
-	struct mr_activity activity = find_rows(model, thread, ns);
+	struct mr_activity activity = find_rows(model, places, thread, ns);
 
 	find_waiting_call(model, ns, &activity);
 	if (!tell_waiting(model, ns, &activity))
-		tell_state(model, thread, ns, &activity);
+		tell_state(model, places, thread, ns, &activity);
 	*ret_activity = activity;
 }
 
-void mr_activity_find_ordinary(const struct mr_model *model, uint32_t thread, int64_t ns,
-			       struct mr_activity *ret_activity)
+void mr_activity_find_ordinary(const struct mr_model *model, struct mr_places *places,
+			       uint32_t thread, int64_t ns, struct mr_activity *ret_activity)
 {
-	*ret_activity = find_rows(model, thread, ns);
-	tell_state(model, thread, ns, ret_activity);
+	*ret_activity = find_rows(model, places, thread, ns);
+	tell_state(model, places, thread, ns, ret_activity);
 }

@@ -36,13 +36,23 @@ struct mr_activity {
 	uint32_t awaited; /* what waiting_call waits for, over or not: a device operation */
 };
 
-/* O(log n) in the rows of the thread, times the depth of its nested intervals. */
-void mr_activity_find(const struct mr_model *model, uint32_t thread, int64_t ns,
-		      struct mr_activity *ret_activity);
+/* Where searches in the rows of a track ended last: who asks about instants that follow each other finds the next answer
+ * there. Zeroes at first. */
+struct mr_places {
+	uint32_t state;
+	uint32_t call;
+	uint32_t execution;
+	uint32_t interrupt;
+	uint32_t cpu_run;
+};
+
+/* O(log n) in the rows of the thread, times the depth of its nested intervals. `places`: by track, or NULL. */
+void mr_activity_find(const struct mr_model *model, struct mr_places *places, uint32_t thread,
+		      int64_t ns, struct mr_activity *ret_activity);
 
 /* Likewise, but as if no call waited for the device. */
-void mr_activity_find_ordinary(const struct mr_model *model, uint32_t thread, int64_t ns,
-			       struct mr_activity *ret_activity);
+void mr_activity_find_ordinary(const struct mr_model *model, struct mr_places *places,
+			       uint32_t thread, int64_t ns, struct mr_activity *ret_activity);
 
 /* Is the thread's state known then? */
 static inline bool mr_activity_has_state(const struct mr_model *model,

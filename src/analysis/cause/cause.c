@@ -36,6 +36,8 @@ static bool is_exchange(uint16_t kind)
 {
 	switch (kind) {
 	case MR_CAUSE_LOCK:
+	case MR_CAUSE_GIL:
+	case MR_CAUSE_HAND_OVER:
 	case MR_CAUSE_IPC:
 	case MR_CAUSE_CHILD:
 	case MR_CAUSE_SIGNAL:
@@ -46,8 +48,7 @@ static bool is_exchange(uint16_t kind)
 	return false;
 }
 
-/* Causes that say little where another thread waits for this one. */
-static bool is_plain(uint16_t kind)
+bool mr_cause_is_plain(uint16_t kind)
 {
 	switch (kind) {
 	case MR_CAUSE_CPU:
@@ -64,7 +65,7 @@ uint32_t mr_chain_headline(const struct mr_chains *chains, uint32_t chain)
 {
 	uint32_t root = mr_chain_root(chains, chain), headline = root;
 
-	if (!is_plain(mr_chain_link(chains, root)->kind))
+	if (!mr_cause_is_plain(mr_chain_link(chains, root)->kind))
 		return root;
 	for (; chain != root; chain = mr_chain_link(chains, chain)->next)
 		if (is_exchange(mr_chain_link(chains, chain)->kind))

@@ -41,6 +41,8 @@ enum mr_cause_kind {
 	MR_CAUSE_WAKE_UP,
 	MR_CAUSE_DISK,
 	MR_CAUSE_LOCK,
+	MR_CAUSE_GIL,
+	MR_CAUSE_HAND_OVER,
 	MR_CAUSE_NETWORK,
 	MR_CAUSE_SLEEP,
 	MR_CAUSE_IPC,
@@ -62,7 +64,8 @@ enum mr_culprit_kind {
 	MR_CULPRIT_FUNCTION,  /* string; in: 0 */
 	MR_CULPRIT_NODE,      /* node; in: thread's track */
 	MR_CULPRIT_CALL,      /* string: function; in: thread's track */
-	MR_CULPRIT_THREAD,    /* track; in: 0 */
+	MR_CULPRIT_LINE,      /* site: a line of Python, its first one; in: thread's track */
+	MR_CULPRIT_THREAD,    /* track; in: 0, or what it did meanwhile: enum mr_cause_kind */
 	MR_CULPRIT_THREADS,   /* string: the name of all of them; in: as crowd.h has it */
 	MR_CULPRIT_TASK, /* tid of a thread of another process, or MR_NO_TID for all of that name; in:
 			  * string, its name then */
@@ -127,6 +130,9 @@ uint32_t mr_chain_headline(const struct mr_chains *chains, uint32_t chain);
 /* Whether the headline names a cause at all: coverage. */
 bool mr_chain_is_explained(const struct mr_chains *chains, uint32_t chain);
 
+/* Causes that say little where another thread waits for this one: it runs, sleeps ... */
+bool mr_cause_is_plain(uint16_t kind);
+
 /* "lock", "device unknown" */
 const char *mr_cause_name(enum mr_cause_kind kind);
 
@@ -137,6 +143,13 @@ const char *mr_cause_noun(enum mr_cause_kind kind);
 
 /* A name, without its middle if it is too long for a sentence. */
 const char *mr_name_text(struct mr_region *region, const char *name);
+
+/* "train.py:41 load_batch" */
+const char *mr_line_text(const struct mr_model *model, struct mr_region *region, uint32_t site);
+
+/* The same of what a link blames; NULL if that is no line. */
+const char *mr_line_of_link(const struct mr_model *model, struct mr_region *region,
+			    struct mr_link link);
 
 /* "thread 812 'loader'" */
 const char *mr_thread_text(const struct mr_model *model, struct mr_region *region, uint32_t track);

@@ -35,6 +35,8 @@ const char *mr_cause_name(enum mr_cause_kind kind)
 		[MR_CAUSE_WAKE_UP] = "wake-up",
 		[MR_CAUSE_DISK] = "disk",
 		[MR_CAUSE_LOCK] = "lock",
+		[MR_CAUSE_GIL] = "gil",
+		[MR_CAUSE_HAND_OVER] = "hand-over",
 		[MR_CAUSE_NETWORK] = "network",
 		[MR_CAUSE_SLEEP] = "sleep",
 		[MR_CAUSE_IPC] = "ipc",
@@ -56,6 +58,21 @@ const char *mr_name_text(struct mr_region *region, const char *name)
 
 	mr_text_fit(brief, name, NAME_WIDTH);
 	return mr_region_print(region, "%s", brief);
+}
+
+const char *mr_line_text(const struct mr_model *model, struct mr_region *region, uint32_t site)
+{
+	const struct mr_definitions *definitions = &model->survey->definitions;
+	char text[MR_STACK_BYTES];
+
+	mr_sites_line(&definitions->sites, &definitions->strings, site, text, sizeof text);
+	return mr_region_print(region, "%s", text);
+}
+
+const char *mr_line_of_link(const struct mr_model *model, struct mr_region *region,
+			    struct mr_link link)
+{
+	return link.culprit == MR_CULPRIT_LINE ? mr_line_text(model, region, link.what) : NULL;
 }
 
 const char *mr_thread_text(const struct mr_model *model, struct mr_region *region, uint32_t track)
@@ -109,6 +126,58 @@ static const char *name_folder(const struct mr_model *model, struct mr_region *r
 			       (int)mr_max(slash - path, (ptrdiff_t)1), path);
 }
 
+/* What a thread did while others waited for it: "running Decode". */
+static const char *tell_deed(const struct mr_model *model, struct mr_region *region,
+			     struct mr_link link)
+{
+	const char *what = "";
+
+	if (link.culprit == MR_CULPRIT_NODE)
+		what = name_node(model, link.what);
+	else if (link.culprit == MR_CULPRIT_CALL || link.culprit == MR_CULPRIT_FUNCTION)
+		what = mr_model_text(model, link.what);
+	else if (link.culprit == MR_CULPRIT_LINE)
+		what = mr_line_text(model, region, link.what);
+	if (!what)
+		return NULL;
+	switch (link.kind) {
+	case MR_CAUSE_CPU:
+		return mr_region_print(region, *what ? "running %s" : "running", what);
+	case MR_CAUSE_CALL:
+		return mr_region_print(region, *what ? "in %s" : "in a runtime call", what);
+	case MR_CAUSE_SLEEP:
+		return "asleep";
+	case MR_CAUSE_UNTRACED:
+		return mr_region_print(region, *what ? "untraced in %s" : "untraced", what);
+	}
+	return "doing something unknown";
+}
+
+/* And what it did meanwhile, if the link says that. */
+static const char *name_thread(const struct mr_model *model, struct mr_region *region,
+			       struct mr_link link)
+{
+	const char *thread = mr_thread_text(model, region, link.what);
+
+	if (!thread || !link.in)
+		return thread;
+	return mr_region_print(region, "%s, %s", thread,
+			       tell_deed(model, region, mr_link_bare(link.in)));
+}
+
+/* A line that a thread runs; where others wait for it, the thread comes first. */
+static const char *name_line(const struct mr_model *model, struct mr_region *region,
+			     struct mr_link link)
+{
+	const char *line = mr_line_text(model, region, link.what);
+	const char *thread = mr_thread_text(model, region, link.in);
+
+	if (!line || !thread)
+		return NULL;
+	return link.kind == MR_CAUSE_CPU ? mr_region_print(region, "%s (%s)", line, thread)
+					 : mr_region_print(region, "%s, running %s", thread, line);
+}
+
 const char *mr_link_culprit(const struct mr_model *model, struct mr_region *region,
 			    struct mr_link link)
 {
@@ -128,8 +197,10 @@ const char *mr_link_culprit(const struct mr_model *model, struct mr_region *regi
 		return name_in(model, region, name_node(model, link.what), link.in);
 	case MR_CULPRIT_CALL:
 		return name_in(model, region, mr_model_text(model, link.what), link.in);
+	case MR_CULPRIT_LINE:
+		return name_line(model, region, link);
 	case MR_CULPRIT_THREAD:
-		return mr_thread_text(model, region, link.what);
+		return name_thread(model, region, link);
 	case MR_CULPRIT_THREADS:
 		return mr_crowd_text(model, region, link.what, link.in);
 	case MR_CULPRIT_TASK:
@@ -143,29 +214,6 @@ const char *mr_link_culprit(const struct mr_model *model, struct mr_region *regi
 				       mr_interrupt_text(region, link.in, link.what));
 	}
 	return "";
-}
-
-/* What a thread did while others waited for it: "running Decode". */
-static const char *tell_deed(const struct mr_model *model, struct mr_region *region,
-			     struct mr_link link)
-{
-	const char *what = "";
-
-	if (link.culprit == MR_CULPRIT_NODE)
-		what = name_node(model, link.what);
-	else if (link.culprit == MR_CULPRIT_CALL || link.culprit == MR_CULPRIT_FUNCTION)
-		what = mr_model_text(model, link.what);
-	switch (link.kind) {
-	case MR_CAUSE_CPU:
-		return mr_region_print(region, *what ? "running %s" : "running", what);
-	case MR_CAUSE_CALL:
-		return mr_region_print(region, "in %s", what);
-	case MR_CAUSE_SLEEP:
-		return "asleep";
-	case MR_CAUSE_UNTRACED:
-		return mr_region_print(region, *what ? "untraced in %s" : "untraced", what);
-	}
-	return "doing something unknown";
 }
 
 const char *mr_chain_culprit(const struct mr_model *model, struct mr_region *region,
@@ -219,6 +267,8 @@ const char *mr_cause_noun(enum mr_cause_kind kind)
 		[MR_CAUSE_WAKE_UP] = "waking up",
 		[MR_CAUSE_DISK] = "waiting for disks",
 		[MR_CAUSE_LOCK] = "at locks",
+		[MR_CAUSE_GIL] = "at the interpreter's lock (GIL)",
+		[MR_CAUSE_HAND_OVER] = "waiting for another thread",
 		[MR_CAUSE_NETWORK] = "on the network",
 		[MR_CAUSE_SLEEP] = "asleep",
 		[MR_CAUSE_IPC] = "at pipes and other channels",
@@ -255,6 +305,8 @@ static const char *const clauses[MR_CAUSE_COUNT] = {
 	[MR_CAUSE_WAKE_UP] = "$w had been woken and did not run yet",
 	[MR_CAUSE_DISK] = "$w waited for the disk[ ($c)]",
 	[MR_CAUSE_LOCK] = "$w waited at a lock[ for $c]",
+	[MR_CAUSE_GIL] = "$w waited for the interpreter's lock (GIL)[, which $c had]",
+	[MR_CAUSE_HAND_OVER] = "$w waited[ for $c]",
 	[MR_CAUSE_NETWORK] = "$w waited on the network[ for $c]",
 	[MR_CAUSE_SLEEP] = "$w was asleep",
 	[MR_CAUSE_IPC] = "$w waited at a pipe or other channel[ for $c]",
@@ -304,6 +356,10 @@ static const char *name_briefly(const struct mr_model *model, struct mr_region *
 					      mr_device_name(model, link.in))
 			    : NULL;
 	}
+	case MR_CULPRIT_LINE:
+		if (link.kind == MR_CAUSE_CPU)
+			return mr_line_text(model, region, link.what);
+		break;
 	case MR_CULPRIT_THREAD:
 		if (link.kind == MR_CAUSE_CPU)
 			return "";

@@ -5,6 +5,8 @@
 
 #include "analysis/cause/activity.h"
 #include "analysis/cause/critical_path_begin.h"
+#include "analysis/cause/critical_path_threads.h"
+#include "analysis/cause/critical_path_waits.h"
 #include "analysis/cause/delay.h"
 #include "analysis/device_time.h"
 
@@ -14,6 +16,8 @@ struct walk {
 	struct mr_delays delays;
 	uint64_t *bounds_ns; /* by device */
 	uint32_t *makers;    /* by track: of the thread that made it, or MR_NO_TRACK */
+	uint32_t *
+		clients; /* by track: of the thread that waits for it (thread_waits), or MR_NO_TRACK */
 	struct mr_critical_path *path;
 
 	/* Where the path stands: explained is all from ns on. */
@@ -21,9 +25,7 @@ struct walk {
 	uint32_t thread;    /* track, or MR_NO_TRACK if it stands on an operation */
 	uint32_t operation; /* row */
 
-	/* Executions in which threads waited when the path left them for what they waited for, and which were going on at
-	 * ns: the last is the one that the path left last. */
-	mr_vec(uint32_t) waiting;
+	struct mr_path_waits waits; /* that the path has left, and may return to */
 
 	/* The call in which the thread was when the path came to it from elsewhere, if it waits for the
 	 * device: what it waited for has nothing to do with why the path came. */
@@ -51,14 +53,20 @@ static bool is_same(const struct mr_path_segment *a, const struct mr_path_segmen
 	       a->operation == b->operation && a->execution == b->execution;
 }
 
-/* Explains the time from `from_ns` on, as far as it lies in the window, and moves there. */
+/* How far back the path may go where it stands. */
+static int64_t limit_ns(const struct walk *walk)
+{
+	return mr_max(walk->window.first_ns, mr_path_waits_limit_ns(&walk->waits));
+}
+
+/* Explains the time from `from_ns` on, as far as the path may go back, and moves there. */
 static int emit(struct walk *walk, int64_t from_ns, struct mr_path_segment segment)
 {
 	struct mr_critical_path *path = walk->path;
 	struct mr_path_segment *last =
 		path->segments.count ? &path->segments.items[path->segments.count - 1] : NULL;
 
-	from_ns = mr_max(from_ns, walk->window.first_ns);
+	from_ns = mr_max(from_ns, limit_ns(walk));
 	if (from_ns >= walk->ns)
 		return 0;
 	segment.start_ns = from_ns;
@@ -130,7 +138,7 @@ static int explain_slack(struct walk *walk, int64_t from_ns)
 	mr_vec(struct mr_delay) pieces = {0};
 	int result = 0;
 
-	for (int64_t ns = mr_max(from_ns, walk->window.first_ns); result == 0 && ns < to_ns;) {
+	for (int64_t ns = mr_max(from_ns, limit_ns(walk)); result == 0 && ns < to_ns;) {
 		struct mr_delay delay;
 
 		mr_delay_on_device(&walk->delays, walk->operation, ns, &delay);
@@ -174,7 +182,7 @@ static int step_on_operation(struct walk *walk)
 		return emit_bare(walk, walk->window.first_ns, MR_CAUSE_UNKNOWN);
 	int result = emit_on_operation(walk, operations->start_ns[row],
 				       mr_link_of_operation(model, MR_CAUSE_DEVICE, row));
-	if (result < 0 || walk->ns <= walk->window.first_ns)
+	if (result < 0 || walk->ns <= limit_ns(walk))
 		return result;
 	if (call == MR_NO_ROW && awaited == MR_NO_ROW)
 		return emit_on_operation(walk, walk->window.first_ns,
@@ -183,6 +191,8 @@ static int step_on_operation(struct walk *walk)
 	int64_t ns = mr_min(walk->ns, is_awaited ? mr_operation_end_ns(model, awaited)
 						 : mr_call_end_ns(model, call));
 	result = explain_slack(walk, ns);
+	if (walk->ns > ns)
+		return result; /* it may not go further back */
 	if (is_awaited)
 		go_to_operation(walk, awaited, ns);
 	else
@@ -191,38 +201,6 @@ static int step_on_operation(struct walk *walk)
 }
 
 /* ---- on a thread ---------------------------------------------------------------------------------- */
-
-/* The innermost launching call among the call and those around it, or MR_NO_ROW. */
-static uint32_t find_launching(const struct mr_model *model, uint32_t call)
-{
-	while (call != MR_NO_ROW && model->calls.role[call] != MR_CALL_LAUNCH)
-		call = model->calls.parent[call];
-	return call;
-}
-
-/* What is `cpu` or `call` elsewhere is `launch` inside a launching call. */
-static struct mr_link link_of(const struct mr_model *model, const struct mr_activity *activity)
-{
-	if (activity->link.kind != MR_CAUSE_CPU && activity->link.kind != MR_CAUSE_CALL)
-		return activity->link;
-	uint32_t launching = find_launching(model, activity->call);
-	if (launching == MR_NO_ROW)
-		return activity->link;
-	return mr_link_make(MR_CAUSE_LAUNCH, MR_CULPRIT_FUNCTION, model->calls.function[launching],
-			    0);
-}
-
-/* Nothing that is known ended it. */
-static bool is_endless(const struct mr_model *model, uint32_t state)
-{
-	const struct mr_states *states = &model->states;
-
-	if (state == MR_NO_ROW || states->state[state] != MR_STATE_BLOCKED ||
-	    states->wakeup[state] != MR_NO_ROW)
-		return false;
-	return state + 1 == states->table.first_of_track[states->track[state] + 1] ||
-	       states->state[state + 1] == MR_STATE_UNKNOWN;
-}
 
 static bool is_before_birth(const struct walk *walk)
 {
@@ -245,11 +223,13 @@ static int leave_unborn(struct walk *walk)
 /* What the thread did in the instant before. */
 static void look(struct walk *walk, struct mr_activity *activity)
 {
-	mr_activity_find(walk->model, walk->thread, walk->ns - 1, activity);
+	mr_activity_find(walk->model, walk->delays.places, walk->thread, walk->ns - 1, activity);
 	if (activity->link.kind == MR_CAUSE_DEPENDENCY && walk->has_jumped)
 		walk->ordinary_call = activity->waiting_call;
 	if (activity->waiting_call != MR_NO_ROW && activity->waiting_call == walk->ordinary_call)
-		mr_activity_find_ordinary(walk->model, walk->thread, walk->ns - 1, activity);
+		mr_activity_find_ordinary(walk->model, walk->delays.places, walk->thread,
+					  walk->ns - 1, activity);
+	mr_path_find_worker(walk->model, walk->thread, walk->ns, activity);
 }
 
 /* What a thread does that executes nothing itself counts for the execution that waits for it, from when that began. */
@@ -259,38 +239,70 @@ static int emit_on_thread(struct walk *walk, int64_t from_ns, struct mr_link lin
 	const struct mr_node_executions *executions = &walk->model->node_executions;
 	uint32_t execution = activity->execution;
 
-	if (execution == MR_NO_ROW && walk->waiting.count) {
-		execution = walk->waiting.items[walk->waiting.count - 1];
+	if (execution == MR_NO_ROW)
+		execution = mr_path_waits_execution(&walk->waits, walk->model, walk->ns);
+	if (execution != activity->execution)
 		from_ns = mr_max(from_ns, executions->start_ns[execution]);
-	}
+	from_ns = mr_max(from_ns, mr_path_works_since_ns(walk->model, walk->clients[walk->thread],
+							 walk->ns));
 	return emit(walk, from_ns,
-		    (struct mr_path_segment){.link = link,
+		    (struct mr_path_segment){.link = mr_path_waits_link(&walk->waits, walk->model,
+									walk->thread, link),
 					     .track = walk->thread,
 					     .operation = MR_NO_ROW,
 					     .execution = execution});
 }
 
-static int begin_waiting(struct walk *walk, uint32_t execution)
+/* To a thread that the path had left: what it does there is why the path is there. */
+static void go_back(struct walk *walk, const struct mr_path_wait *wait)
 {
-	if (execution == MR_NO_ROW ||
-	    (walk->waiting.count && walk->waiting.items[walk->waiting.count - 1] == execution))
-		return 0;
-	return mr_vec_push(&walk->waiting, execution);
+	go_to_thread(walk, wait->thread, walk->ns);
+	walk->ordinary_call = wait->ordinary_call;
+	walk->has_jumped = false;
 }
 
-/* Before an execution began, that in which it is nested waited. */
-static void end_waiting(struct walk *walk)
+/* No segment: the path goes on at what the thread waited for. */
+static int follow_wait(struct walk *walk, const struct mr_activity *activity)
 {
-	const struct mr_node_executions *executions = &walk->model->node_executions;
+	bool is_device = activity->link.kind == MR_CAUSE_DEPENDENCY;
+	const struct mr_path_wait *home =
+		is_device ? NULL : mr_path_waits_return_home(&walk->waits, activity->waker);
 
-	while (walk->waiting.count) {
-		uint32_t *last = &walk->waiting.items[walk->waiting.count - 1];
-
-		if (executions->start_ns[*last] < walk->ns)
-			break;
-		*last = executions->parent[*last];
-		walk->waiting.count -= *last == MR_NO_ROW;
+	if (home) {
+		go_back(walk, home);
+		return 0;
 	}
+	struct mr_path_wait wait = {.thread = walk->thread,
+				    .state = is_device ? MR_NO_ROW : activity->state,
+				    .ordinary_call = walk->ordinary_call};
+
+	if (is_device)
+		wait.begin_ns = walk->model->calls.start_ns[activity->waiting_call];
+	else if (activity->state == MR_NO_ROW)
+		wait.begin_ns = activity->from_ns;
+	int result = mr_path_waits_leave(&walk->waits, walk->model, wait, activity->execution);
+	if (is_device)
+		go_to_operation(walk, activity->awaited, walk->ns);
+	else
+		go_to_thread(walk, activity->waker, walk->ns);
+	return result;
+}
+
+/* True if the path returns to where it came from: nobody waited for the sleep. */
+static bool leave_sleep(struct walk *walk, const struct mr_activity *activity)
+{
+	const struct mr_states *states = &walk->model->states;
+	uint32_t state = activity->state;
+
+	if (activity->link.kind != MR_CAUSE_SLEEP)
+		return false;
+	const struct mr_path_wait *wait = mr_path_waits_return_from_sleep(
+		&walk->waits, states->start_ns[state] + states->duration_ns[state]);
+	if (!wait)
+		return false;
+	walk->moves++;
+	go_back(walk, wait);
+	return true;
 }
 
 static int step_on_thread(struct walk *walk)
@@ -301,7 +313,6 @@ static int step_on_thread(struct walk *walk)
 	if (is_new && is_before_birth(walk))
 		return leave_unborn(walk);
 	look(walk, &activity);
-	end_waiting(walk);
 	if (!is_new) {
 		const struct mr_states *states = &walk->model->states;
 
@@ -311,41 +322,21 @@ static int step_on_thread(struct walk *walk)
 					      : states->start_ns[activity.state],
 				      mr_link_bare(MR_CAUSE_UNKNOWN), &activity);
 	}
-	if (activity.link.kind == MR_CAUSE_DEPENDENCY) {
-		go_to_operation(walk, activity.awaited, walk->ns);
-		return begin_waiting(walk, activity.execution);
+	if (activity.link.kind == MR_CAUSE_DEPENDENCY || activity.waker != MR_NO_TRACK)
+		return follow_wait(walk, &activity);
+	if (mr_path_is_idle_worker(walk->model, &activity, walk->clients[walk->thread], walk->ns)) {
+		go_to_thread(walk, walk->clients[walk->thread], walk->ns);
+		return 0;
 	}
-	if (activity.waker != MR_NO_TRACK) {
-		go_to_thread(walk, activity.waker, walk->ns);
-		return begin_waiting(walk, activity.execution);
-	}
-	if (is_endless(walk->model, activity.state) && activity.link.kind != MR_CAUSE_SYNC)
+	if (leave_sleep(walk, &activity))
+		return 0;
+	if (mr_path_is_endless(walk->model, activity.state) && activity.link.kind != MR_CAUSE_SYNC)
 		activity.link = mr_link_bare(MR_CAUSE_UNKNOWN);
-	return emit_on_thread(walk, activity.from_ns, link_of(walk->model, &activity), &activity);
+	return emit_on_thread(walk, activity.from_ns, mr_path_link_of(walk->model, &activity),
+			      &activity);
 }
 
 /* ---- all together --------------------------------------------------------------------------------- */
-
-/* By track: the thread that made it, which after an exec is itself. */
-static uint32_t *list_makers(const struct mr_model *model)
-{
-	const struct mr_tasks *tasks = &model->survey->tasks;
-	size_t count = model->survey->tracks.count;
-	uint32_t *makers = malloc((count + 1) * sizeof *makers);
-
-	for (size_t i = 0; makers && i < count; i++)
-		makers[i] = MR_NO_TRACK;
-	/* Of several tasks of a track the first counts: later ones do not begin it. */
-	for (size_t i = tasks->list.count; makers && i-- > 0;) {
-		const struct mr_task *task = &tasks->list.items[i];
-		uint32_t maker = task->previous != MR_NO_TASK ? task->previous : task->parent;
-
-		if (task->track != MR_NO_TRACK)
-			makers[task->track] =
-				maker == MR_NO_TASK ? MR_NO_TRACK : tasks->list.items[maker].track;
-	}
-	return makers;
-}
 
 /* Every step explains time or follows one relation, of which a row has few. */
 static uint64_t count_steps(const struct mr_model *model)
@@ -362,12 +353,14 @@ static int start(struct walk *walk)
 {
 	const struct mr_model *model = walk->model;
 
-	walk->makers = list_makers(model);
+	walk->makers = mr_path_makers_make(model);
+	walk->clients = mr_path_clients_make(model);
 	walk->bounds_ns = mr_order_bounds_make(model);
 	walk->thread_seen = calloc(model->survey->tracks.count + 1, sizeof *walk->thread_seen);
 	walk->operation_seen = calloc((size_t)model->device_operations.table.count + 1,
 				      sizeof *walk->operation_seen);
-	if (!walk->makers || !walk->bounds_ns || !walk->thread_seen || !walk->operation_seen)
+	if (!walk->makers || !walk->clients || !walk->bounds_ns || !walk->thread_seen ||
+	    !walk->operation_seen)
 		return -ENOMEM;
 	return mr_delays_make(model, &walk->delays);
 }
@@ -375,8 +368,9 @@ static int start(struct walk *walk)
 static void finish(struct walk *walk)
 {
 	mr_delays_free(&walk->delays);
-	mr_vec_free(&walk->waiting);
+	mr_path_waits_free(&walk->waits);
 	free(walk->makers);
+	free(walk->clients);
 	free(walk->bounds_ns);
 	free(walk->thread_seen);
 	free(walk->operation_seen);
@@ -392,13 +386,33 @@ static int begin(struct walk *walk, const struct mr_part *part)
 	return result;
 }
 
+/* The path has explained a wait for a lock. */
+static void end_wait(struct walk *walk)
+{
+	const struct mr_path_wait *wait =
+		mr_path_waits_return(&walk->waits, walk->model, walk->thread);
+
+	if (!wait)
+		return;
+	walk->moves++;
+	go_back(walk, wait);
+}
+
+static int give_up(struct walk *walk)
+{
+	walk->waits.list.count = 0;
+	return emit_bare(walk, walk->window.first_ns, MR_CAUSE_UNKNOWN);
+}
+
 static int follow(struct walk *walk)
 {
 	int result = 0;
 
 	while (result == 0 && walk->ns > walk->window.first_ns) {
 		if (walk->steps_left-- == 0)
-			result = emit_bare(walk, walk->window.first_ns, MR_CAUSE_UNKNOWN);
+			result = give_up(walk);
+		else if (walk->ns <= limit_ns(walk))
+			end_wait(walk);
 		else if (walk->operation != MR_NO_ROW)
 			result = step_on_operation(walk);
 		else

@@ -5,6 +5,7 @@
 #include "base/sort.h"
 
 enum rank {
+	RANK_LAST, /* the operation with which the last step of the window ends */
 	RANK_STEP, /* the thread of the step that the window is */
 	RANK_MAIN, /* of the first process */
 	RANK_THREAD,
@@ -159,6 +160,17 @@ static void consider_threads(const struct mr_model *model, const struct mr_part 
 	}
 }
 
+/* A step ends with the last operation that it launched, if its thread ran ahead of the device: what the thread does then
+ * belongs to later steps. */
+static bool ends_step(const struct mr_model *model, uint32_t row)
+{
+	const struct mr_steps *steps = &model->steps;
+	uint32_t step = model->device_operations.step_row[row];
+
+	return step != MR_NO_ROW && steps->device_end_ns[step] == mr_operation_end_ns(model, row) &&
+	       steps->start_ns[step] + steps->duration_ns[step] < steps->device_end_ns[step];
+}
+
 static void consider_operations(const struct mr_model *model, const struct mr_part *part,
 				struct candidate *best)
 {
@@ -167,12 +179,14 @@ static void consider_operations(const struct mr_model *model, const struct mr_pa
 	for (uint32_t row = 0; row < operations->table.count; row++) {
 		int64_t end_ns = mr_operation_end_ns(model, row);
 
-		if (mr_operation_is_timed(model, row) &&
-		    operations->start_ns[row] < part->window.last_ns &&
-		    is_looked_at(part, operations->process[row]))
-			prefer(best, (struct candidate){
-					     mr_min(end_ns, part->window.last_ns), RANK_OPERATION,
-					     operations->correlation[row], MR_NO_TRACK, row});
+		if (!mr_operation_is_timed(model, row) ||
+		    operations->start_ns[row] >= part->window.last_ns ||
+		    !is_looked_at(part, operations->process[row]))
+			continue;
+		bool is_last = end_ns == part->window.last_ns && ends_step(model, row);
+		prefer(best, (struct candidate){mr_min(end_ns, part->window.last_ns),
+						is_last ? RANK_LAST : RANK_OPERATION,
+						operations->correlation[row], MR_NO_TRACK, row});
 	}
 }
 
@@ -183,4 +197,26 @@ struct mr_path_begin mr_path_begin_find(const struct mr_model *model, const stru
 	consider_threads(model, part, &best);
 	consider_operations(model, part, &best);
 	return (struct mr_path_begin){best.end_ns, best.thread, best.operation};
+}
+
+/* ---- where threads begin ------------------------------------------------------------------------ */
+
+uint32_t *mr_path_makers_make(const struct mr_model *model)
+{
+	const struct mr_tasks *tasks = &model->survey->tasks;
+	size_t count = model->survey->tracks.count;
+	uint32_t *makers = malloc((count + 1) * sizeof *makers);
+
+	for (size_t i = 0; makers && i < count; i++)
+		makers[i] = MR_NO_TRACK;
+	/* Of several tasks of a track the first counts: later ones do not begin it. */
+	for (size_t i = tasks->list.count; makers && i-- > 0;) {
+		const struct mr_task *task = &tasks->list.items[i];
+		uint32_t maker = task->previous != MR_NO_TASK ? task->previous : task->parent;
+
+		if (task->track != MR_NO_TRACK)
+			makers[task->track] =
+				maker == MR_NO_TASK ? MR_NO_TRACK : tasks->list.items[maker].track;
+	}
+	return makers;
 }

@@ -15,4 +15,7 @@ struct mr_path_begin {
 
 struct mr_path_begin mr_path_begin_find(const struct mr_model *model, const struct mr_part *part);
 
+/* By track: the thread that made it, which after an exec is itself; or MR_NO_TRACK. NULL without memory. */
+uint32_t *mr_path_makers_make(const struct mr_model *model);
+
 #endif

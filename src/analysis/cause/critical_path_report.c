@@ -94,7 +94,7 @@ static int say_rest(const struct report *report)
 	if (last->track != MR_NO_TRACK || last->link.kind != MR_CAUSE_UNTRACED ||
 	    last->duration_ns < report->span_ns / LEAST_SHARE)
 		return 0;
-	mr_format_ns(rest, last->duration_ns, false);
+	mr_format_ns(rest, last->duration_ns, true);
 	return mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
 			      "Nothing that was recorded lasted until the end: what happened in "
 			      "the last %s is not known.",
@@ -111,7 +111,7 @@ static int say(const struct report *report)
 
 	if (!levels || !shares)
 		return -ENOMEM;
-	mr_format_ns(span, report->span_ns, false);
+	mr_format_ns(span, report->span_ns, true);
 	int result =
 		mr_finding_say(report->findings, report->finding, MR_SEVERITY_NOTE,
 			       "Followed back from their end, these %s went to: %s.", span, levels);

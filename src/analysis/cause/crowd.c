@@ -79,8 +79,10 @@ bool mr_link_widen(const void *context, void *key, uint32_t members)
 	struct mr_link *link = key;
 
 	if (link->culprit == MR_CULPRIT_THREAD) {
+		/* By the kernel's name: Python numbers threads that have no name of their own. */
 		uint32_t track = link->what;
-		uint32_t name = crowds->model->survey->tracks.items[track].name;
+		const struct mr_track *of = &crowds->model->survey->tracks.items[track];
+		uint32_t name = of->kernel_name ? of->kernel_name : of->name;
 
 		if (!name)
 			return false;

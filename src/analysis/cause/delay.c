@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/cause/delay.h"
 
-#include "analysis/cause/activity.h"
 #include "analysis/device_time.h"
 #include "base/sort.h"
+
+/* From when on the operation's launch is no reason for it to wait. A blocking one ends too late to tell. */
+static int64_t given_ns(const struct mr_model *model, uint32_t operation)
+{
+	uint32_t call = model->device_operations.call[operation];
+
+	if (call != MR_NO_ROW && model->calls.is_blocking[call])
+		return model->calls.start_ns[call];
+	return mr_operation_launched_ns(model, operation);
+}
 
 /* ---- queues ------------------------------------------------------------------------------------- */
 
@@ -14,7 +23,7 @@ static void follow(struct mr_delays *delays, uint32_t row, uint32_t previous)
 
 	delays->predecessor[row] = previous;
 	delays->run_first[row] = goes_on ? delays->run_first[previous] : row;
-	delays->launched_ns[row] = mr_operation_launched_ns(delays->model, row);
+	delays->launched_ns[row] = given_ns(delays->model, row);
 	if (goes_on)
 		delays->launched_ns[row] =
 			mr_max(delays->launched_ns[row], delays->launched_ns[previous]);
@@ -52,8 +61,9 @@ int mr_delays_make(const struct mr_model *model, struct mr_delays *ret_delays)
 	struct mr_delays delays = {.model = model};
 	int result = mr_device_works_make(model, &delays.devices);
 
+	delays.places = calloc(model->survey->tracks.count + 1, sizeof *delays.places);
 	if (result == 0)
-		result = make_queues(&delays);
+		result = delays.places ? make_queues(&delays) : -ENOMEM;
 	if (result == 0)
 		*ret_delays = delays;
 	else
@@ -64,6 +74,7 @@ int mr_delays_make(const struct mr_model *model, struct mr_delays *ret_delays)
 void mr_delays_free(struct mr_delays *delays)
 {
 	mr_device_works_free(delays->model, delays->devices);
+	free(delays->places);
 	free(delays->predecessor);
 	free(delays->run_first);
 	free(delays->launched_ns);
@@ -104,7 +115,7 @@ static bool waits_in_queue(const struct mr_delays *delays, uint32_t row, int64_t
 	const struct mr_model *model = delays->model;
 
 	return row != delays->run_first[row] && ns < model->device_operations.start_ns[row] &&
-	       mr_operation_launched_ns(model, row) <= ns &&
+	       given_ns(model, row) <= ns &&
 	       ns < mr_operation_end_ns(model, delays->predecessor[row]);
 }
 
@@ -148,16 +159,6 @@ static int64_t find_busy_end(const struct mr_device_work *work, int64_t ns)
 	uint32_t place = mr_find_larger(work->start_ns, 0, work->count, ns - 1);
 
 	return place ? mr_min(work->until_ns[place - 1], ns) : INT64_MIN;
-}
-
-/* From when on the operation's launch is no reason for it to wait. A blocking one ends too late to tell. */
-static int64_t given_ns(const struct mr_model *model, uint32_t operation)
-{
-	uint32_t call = model->device_operations.call[operation];
-
-	if (call != MR_NO_ROW && model->calls.is_blocking[call])
-		return model->calls.start_ns[call];
-	return mr_operation_launched_ns(model, operation);
 }
 
 /* Nothing that is known keeps the operation from starting. */
@@ -217,31 +218,40 @@ static void cut_activity(const struct mr_model *model, const struct mr_activity 
 	cut(delay, activity->to_ns, operation == MR_NO_ROW ? 0 : bound_ns(model, operation));
 }
 
-void mr_delay_on_thread(const struct mr_delays *delays, uint32_t thread, int64_t ns,
-			struct mr_delay *ret_delay)
+void mr_delay_in_activity(const struct mr_delays *delays, uint32_t thread, int64_t ns,
+			  const struct mr_activity *activity, struct mr_delay *ret_delay)
 {
 	struct mr_delay delay = nothing();
-	struct mr_activity activity;
 
 	delay.doer = thread;
-	mr_activity_find(delays->model, thread, ns, &activity);
-	cut_activity(delays->model, &activity, &delay);
-	if (activity.delayed_operation != MR_NO_ROW) {
-		wait_for(delays, activity.delayed_operation, ns, &delay);
+	cut_activity(delays->model, activity, &delay);
+	if (activity->delayed_operation != MR_NO_ROW) {
+		wait_for(delays, activity->delayed_operation, ns, &delay);
 	} else {
-		set_link(&delay, activity.link);
-		delay.thread = activity.waker;
+		set_link(&delay, activity->link);
+		delay.thread = activity->waker;
 	}
 	*ret_delay = delay;
 }
 
-/* In the launching call: it works on the launch, or is kept from it. */
-static void launch(const struct mr_model *model, uint32_t call, int64_t ns, struct mr_delay *delay)
+void mr_delay_on_thread(const struct mr_delays *delays, uint32_t thread, int64_t ns,
+			struct mr_delay *ret_delay)
 {
+	struct mr_activity activity;
+
+	mr_activity_find(delays->model, delays->places, thread, ns, &activity);
+	mr_delay_in_activity(delays, thread, ns, &activity, ret_delay);
+}
+
+/* In the launching call: it works on the launch, or is kept from it. */
+static void launch(const struct mr_delays *delays, uint32_t call, int64_t ns,
+		   struct mr_delay *delay)
+{
+	const struct mr_model *model = delays->model;
 	uint32_t thread = model->calls.track[call];
 	struct mr_activity activity;
 
-	mr_activity_find(model, thread, ns, &activity);
+	mr_activity_find(model, delays->places, thread, ns, &activity);
 	cut_activity(model, &activity, delay);
 	delay->doer = thread;
 	if (mr_activity_runs(model, &activity) || !mr_activity_has_state(model, &activity))
@@ -249,6 +259,15 @@ static void launch(const struct mr_model *model, uint32_t call, int64_t ns, stru
 					     model->calls.function[call], 0));
 	else
 		delay->thread = thread;
+}
+
+/* In a blocking launch: it waits for what is before the operation. */
+static bool is_held_up(const struct mr_model *model, uint32_t operation, int64_t ns)
+{
+	uint32_t after = model->device_operations.after[operation];
+
+	return after != MR_NO_ROW && given_ns(model, operation) <= ns &&
+	       ns < mr_operation_end_ns(model, after);
 }
 
 void mr_delay_find(const struct mr_delays *delays, uint32_t operation, int64_t ns,
@@ -264,9 +283,9 @@ void mr_delay_find(const struct mr_delays *delays, uint32_t operation, int64_t n
 	} else if (ns < model->calls.start_ns[call]) {
 		cut(&delay, model->calls.start_ns[call], 0);
 		delay.thread = model->calls.track[call];
-	} else if (ns < mr_call_end_ns(model, call)) {
+	} else if (ns < mr_call_end_ns(model, call) && !is_held_up(model, operation, ns)) {
 		cut(&delay, mr_call_end_ns(model, call), 0);
-		launch(model, call, ns, &delay);
+		launch(delays, call, ns, &delay);
 	} else {
 		mr_delay_on_device(delays, operation, ns, &delay);
 	}

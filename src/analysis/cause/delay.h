@@ -8,17 +8,18 @@
  *     queue 0  ────┤                               ├─ operation ─┤
  *              host ────┤── device ───────┤dispatch┤
  *
- * Borrows the model, which must live longer. Read-only once made; any number of threads may ask.
+ * Borrows the model, which must live longer. Asking leaves a note of where the answer was found: one thread at a time.
  */
 #ifndef MR_ANALYSIS_DELAY_H
 #define MR_ANALYSIS_DELAY_H
 
-#include "analysis/cause/cause.h"
+#include "analysis/cause/activity.h"
 #include "analysis/device_work.h"
 
 struct mr_delays {
 	const struct mr_model *model;
 	struct mr_device_work *devices; /* by device */
+	struct mr_places *places;       /* by track */
 	/* By row of device_operations, along in-order queues: */
 	uint32_t *predecessor; /* or MR_NO_ROW */
 	uint32_t *run_first;   /* from this row on each waits for its predecessor most */
@@ -51,5 +52,9 @@ void mr_delay_on_device(const struct mr_delays *delays, uint32_t operation, int6
 /* host(thread, ns). */
 void mr_delay_on_thread(const struct mr_delays *delays, uint32_t thread, int64_t ns,
 			struct mr_delay *ret_delay);
+
+/* The same, if what the thread does then is known already. */
+void mr_delay_in_activity(const struct mr_delays *delays, uint32_t thread, int64_t ns,
+			  const struct mr_activity *activity, struct mr_delay *ret_delay);
 
 #endif

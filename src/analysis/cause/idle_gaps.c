@@ -63,7 +63,8 @@ static int64_t time_of_kind(const struct mr_idle *idle, const struct mr_gap_piec
 	return sum_ns;
 }
 
-struct mr_gap_pieces mr_gap_of_most(const struct mr_idle *idle, enum mr_cause_kind kind)
+struct mr_gap_pieces mr_gap_of_most(const struct mr_idle *idle, enum mr_cause_kind kind,
+				    const struct mr_window *window)
 {
 	struct mr_gap_pieces most = {0};
 	int64_t most_ns = 0;
@@ -74,7 +75,8 @@ struct mr_gap_pieces mr_gap_of_most(const struct mr_idle *idle, enum mr_cause_ki
 		while (mr_gap_next(idle, &idle->devices.items[i], &gap)) {
 			int64_t ns = time_of_kind(idle, &gap, kind);
 
-			if (ns > most_ns) {
+			if (ns > most_ns && gap.start_ns >= window->first_ns &&
+			    gap.start_ns < window->last_ns) {
 				most_ns = ns;
 				most = gap;
 			}

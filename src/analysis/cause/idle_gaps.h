@@ -27,8 +27,10 @@ bool mr_gap_next(const struct mr_idle *idle, const struct mr_idle_device *device
 /* The gap that a piece belongs to. */
 struct mr_gap_pieces mr_gap_of(const struct mr_idle *idle, uint32_t piece);
 
-/* The gap that has most of a kind of cause; of equal ones the first of the device that was idle longest. */
-struct mr_gap_pieces mr_gap_of_most(const struct mr_idle *idle, enum mr_cause_kind kind);
+/* The gap, of those that begin in the window, that has most of a kind of cause; of equal ones the first of the device
+ * that was idle longest. */
+struct mr_gap_pieces mr_gap_of_most(const struct mr_idle *idle, enum mr_cause_kind kind,
+				    const struct mr_window *window);
 
 /* What one cause, as its headline names it, took of a gap. */
 struct mr_gap_share {

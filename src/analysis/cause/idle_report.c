@@ -35,7 +35,7 @@ static const char *ns_text(const struct report *report, int64_t ns)
 {
 	char text[MR_FORMAT_BYTES];
 
-	mr_format_ns(text, ns, false);
+	mr_format_ns(text, ns, true);
 	return mr_region_print(&report->findings->region, "%s", text);
 }
 
@@ -65,7 +65,7 @@ static uint32_t find_system_call(const struct mr_model *model, const struct mr_i
 {
 	struct mr_activity activity;
 
-	mr_activity_find(model, piece->thread, piece->start_ns, &activity);
+	mr_activity_find(model, NULL, piece->thread, piece->start_ns, &activity);
 	uint32_t call = model->states.system_call[activity.state];
 	return call == MR_NO_ROW ? UINT32_MAX : model->system_calls.number[call];
 }

@@ -81,7 +81,7 @@ static bool is_like(const char *text, const char *pattern)
 static uint8_t look_up(const struct call_kind *kinds, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (is_like(name, kinds[i].name))
+		if (*name == *kinds[i].name && is_like(name, kinds[i].name))
 			return kinds[i].kind;
 	return MR_WAIT_OTHER;
 }
@@ -117,6 +117,10 @@ enum mr_wait_kind mr_wait_kind_of(const struct mr_model *model, uint32_t row)
 	case MR_REASON_STOPPED:
 		return MR_WAIT_STOPPED;
 	}
+	if (model->states.exchange[row] == MR_EXCHANGE_GIL)
+		return MR_WAIT_GIL;
+	if (model->states.exchange[row] == MR_EXCHANGE_HAND_OVER)
+		return MR_WAIT_HAND_OVER;
 	return call == MR_NO_ROW ? MR_WAIT_UNKNOWN : kind_of_call(model, call);
 }
 
@@ -161,6 +165,7 @@ const char *mr_wait_kind_name(enum mr_wait_kind kind)
 		[MR_WAIT_SLEEP] = "sleep",       [MR_WAIT_IPC] = "pipe or other local channel",
 		[MR_WAIT_CHILD] = "child",       [MR_WAIT_POLL] = "any of several (poll)",
 		[MR_WAIT_STOPPED] = "stopped",   [MR_WAIT_OTHER] = "other",
+		[MR_WAIT_GIL] = "GIL",           [MR_WAIT_HAND_OVER] = "another thread",
 	};
 
 	return names[kind];

@@ -13,6 +13,8 @@ enum mr_wait_kind {
 	MR_WAIT_UNKNOWN, /* the call is not recorded, or there is none */
 	MR_WAIT_DISK,
 	MR_WAIT_LOCK,
+	MR_WAIT_GIL,       /* the lock that an interpreter's threads share */
+	MR_WAIT_HAND_OVER, /* at a futex too, but for something that another thread hands over */
 	MR_WAIT_NETWORK,
 	MR_WAIT_SLEEP,
 	MR_WAIT_IPC, /* pipe, local socket, queue, semaphore, event counter */

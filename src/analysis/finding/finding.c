@@ -15,6 +15,9 @@ void mr_findings_free(struct mr_findings *findings)
 		mr_vec_free(&finding->evidence);
 	}
 	mr_vec_free(&findings->list);
+	for (size_t i = 0; i < findings->diagnosis.problems.count; i++)
+		mr_vec_free(&findings->diagnosis.problems.items[i].evidence);
+	mr_vec_free(&findings->diagnosis.problems);
 	mr_region_free(&findings->region);
 }
 
@@ -132,4 +135,17 @@ const char *mr_severity_name(enum mr_severity severity)
 		return "warning";
 	}
 	return "fine";
+}
+
+const char *mr_confidence_name(enum mr_confidence confidence)
+{
+	switch (confidence) {
+	case MR_CONFIDENCE_POSSIBLE:
+		return "possible";
+	case MR_CONFIDENCE_LIKELY:
+		return "likely";
+	case MR_CONFIDENCE_SURE:
+		return "sure";
+	}
+	return "possible";
 }

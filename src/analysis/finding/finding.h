@@ -6,7 +6,8 @@
  *     findings ─┬─ finding ─┬─ sentences    what a person should know, each with its severity
  *               │           ├─ tables       typed columns: nanoseconds, bytes, counts, text
  *               │           └─ evidence     events that prove it: (track, start)
- *               └─ finding ...
+ *               ├─ finding ...
+ *               └─ diagnosis ── problems    what is wrong, the most costly first, each with its remedy
  *
  * A column marked MR_COLUMN_BREAKDOWN divides a whole: its rows sum to the whole exactly (asserted in
  * debug builds). Times are trace-clock nanoseconds.
@@ -103,8 +104,40 @@ struct mr_finding {
 	bool is_proved_before; /* its evidence is that of a finding before it: texts leave it out */
 };
 
+enum mr_confidence {
+	MR_CONFIDENCE_POSSIBLE, /* it looks like this; another reason would look the same */
+	MR_CONFIDENCE_LIKELY,
+	MR_CONFIDENCE_SURE, /* the trace has each moment of it */
+};
+
+/* What is wrong with the program, in the words of its field (doc/problems.md). */
+struct mr_problem {
+	const char *key;
+	const char *title;
+	int64_t outside_ns; /* if not 0: what it costs, of the time before; time_ns is the same then */
+	int64_t time_ns; /* that it costs, of the diagnosis' whole_ns; no other problem has it, too */
+	int64_t rank_ns;  /* the larger, the earlier it is shown */
+	const char *cost; /* in words, if it is not time that matters: "16.0 MiB a step"; or NULL */
+	const char *where;  /* operation, line, file, role of a thread, process; "" if nowhere */
+	const char *why;    /* a sentence or two */
+	const char *remedy; /* what to do, in the syntax of the framework */
+	enum mr_confidence confidence;
+	bool is_urgent;  /* it endangers the run itself: shown first, whatever it costs */
+	bool is_verdict; /* no fault, but what the time is: the device is the limit, nothing found */
+	mr_vec(struct mr_evidence) evidence;
+};
+
+/* What was looked at for problems: the steps, or all of the time if there are none. */
+struct mr_diagnosis {
+	const char *of;                     /* "steps", "run" or "part" */
+	int64_t whole_ns;                   /* NULL and 0: nothing was looked at */
+	const char *process;                /* whose threads: "process 812 'python3.11'"; or NULL */
+	mr_vec(struct mr_problem) problems; /* the most costly first */
+};
+
 struct mr_findings {
 	mr_vec(struct mr_finding *) list;
+	struct mr_diagnosis diagnosis;
 	struct mr_region region;
 };
 
@@ -149,5 +182,8 @@ static inline int64_t mr_permille(int64_t part, int64_t whole)
 
 /* "fine", "note", "warning" */
 const char *mr_severity_name(enum mr_severity severity);
+
+/* "possible", "likely", "sure" */
+const char *mr_confidence_name(enum mr_confidence confidence);
 
 #endif

@@ -18,8 +18,11 @@ struct mr_summary {
 	int64_t started_realtime_ns; /* 0 if not known */
 	int64_t first_ns;            /* trace clock when the trace begins */
 	const char *part;            /* that is looked at, in words; NULL: all of it */
-	struct mr_window window;     /* of the part, or of the trace */
-	uint32_t process_count;      /* that were traced; by pid */
+	const char *
+		start_up; /* what comes before the part, in words; NULL: of no concern; so is `end` */
+	const char *end;
+	struct mr_window window; /* of the part, or of the trace */
+	uint32_t process_count;  /* that were traced; by pid */
 	uint32_t thread_count;
 	uint64_t event_count;
 	uint64_t event_bytes;

@@ -12,16 +12,38 @@ enum {
 	KEY_BYTES = 64,
 };
 
+/* Is the key one of those that were added last? To compare with these takes less than to look it up. */
+static bool find_recent(const struct mr_tally *tally, const void *key, size_t key_bytes,
+			uint32_t *ret_number)
+{
+	for (size_t i = 0; i < mr_countof(tally->recent); i++) {
+		uint32_t number = tally->recent[i];
+
+		if (number < tally->entries.count &&
+		    mr_strings_length(&tally->keys, number) == key_bytes &&
+		    memcmp(mr_tally_key(tally, number), key, key_bytes) == 0) {
+			*ret_number = number;
+			return true;
+		}
+	}
+	return false;
+}
+
 int mr_tally_add(struct mr_tally *tally, const void *key, size_t key_bytes, int64_t ns,
 		 uint32_t row)
 {
 	uint32_t number;
 
-	if (mr_strings_intern(&tally->keys, key, key_bytes, &number) < 0)
-		return -ENOMEM;
-	if (number == tally->entries.count &&
-	    mr_vec_push(&tally->entries, ((struct mr_tally_entry){.max_ns = -1})) < 0)
-		return -ENOMEM;
+	if (!find_recent(tally, key, key_bytes, &number)) {
+		if (mr_strings_intern(&tally->keys, key, key_bytes, &number) < 0)
+			return -ENOMEM;
+		if (number == tally->entries.count &&
+		    mr_vec_push(&tally->entries, ((struct mr_tally_entry){.max_ns = -1})) < 0)
+			return -ENOMEM;
+		memmove(&tally->recent[1], tally->recent,
+			sizeof tally->recent - sizeof *tally->recent);
+		tally->recent[0] = number;
+	}
 	struct mr_tally_entry *entry = &tally->entries.items[number];
 	entry->count++;
 	mr_ns_add(&entry->total_ns, ns);

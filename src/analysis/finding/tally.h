@@ -27,6 +27,7 @@ struct mr_tally_entry {
 struct mr_tally {
 	struct mr_strings keys;
 	mr_vec(struct mr_tally_entry) entries; /* by number of the key */
+	uint32_t recent[2];                    /* entries, the last first: keys come in turns */
 };
 
 /* Wraps instead of overflowing, so that damaged times cannot do harm. */
