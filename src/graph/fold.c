@@ -72,7 +72,7 @@ static int find_look(struct fold *fold, uint32_t number)
 	return result;
 }
 
-static bool is_wanted(const struct mr_graph_wish *wish, uint32_t node)
+bool mr_graph_is_wanted(const struct mr_graph_wish *wish, uint32_t node)
 {
 	bool is_found = node == wish->node;
 
@@ -99,7 +99,8 @@ static int find_looks(struct fold *fold, const struct mr_graph_wish *wish)
 		fold->count[fold->look[i]]++;
 	}
 	for (uint32_t i = 0; i < item_count; i++)
-		if (fold->look[i] != NONE && is_wanted(wish, fold->picture->items.items[i].node))
+		if (fold->look[i] != NONE &&
+		    mr_graph_is_wanted(wish, fold->picture->items.items[i].node))
 			fold->count[fold->look[i]] = 0;
 	return 0;
 }

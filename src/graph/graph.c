@@ -281,6 +281,8 @@ static int run(struct show *show, const struct mr_graph_wish *wish)
 		result = make_items(show);
 	if (result == 0)
 		result = add_links(show, wish->graph);
+	if (result == 0)
+		result = mr_graph_fold_variables(show->model, wish, show->picture);
 	return result < 0 ? result : mr_graph_fold(show->model, wish, show->picture);
 }
 

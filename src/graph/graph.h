@@ -31,6 +31,7 @@ struct mr_graph_wish {
 	struct mr_number_list close;  /* scopes; wins */
 	struct mr_number_list unfold; /* nodes: not folded with others that look alike */
 	uint32_t node;                /* all scopes around it are opened; 0: none */
+	bool has_lanes;               /* one for each device */
 };
 
 /* A node, or a scope. */
@@ -40,6 +41,7 @@ struct mr_graph_item {
 	uint32_t box;   /* item of the open scope that it is in, or MR_NO_BOX */
 	bool is_open;
 	uint32_t folded;    /* nodes, this one among them, that it stands for; 0: only itself */
+	uint32_t variables; /* and constants that it uses and that are no items (variables.c) */
 	uint32_t device;    /* 0: none, or not the same for all */
 	bool is_on_several; /* devices */
 	struct mr_node_figures figures;
@@ -64,7 +66,16 @@ struct mr_graph_picture {
 int mr_graph_show(const struct mr_model *model, const struct mr_graph_figures *figures,
 		  const struct mr_graph_wish *wish, struct mr_graph_picture *ret_picture);
 
+/* ---- variables.c ----------------------------------------------------------------------------------- */
+
+/* Makes variables and constants part of the items that use them. -ENOMEM. */
+int mr_graph_fold_variables(const struct mr_model *model, const struct mr_graph_wish *wish,
+			    struct mr_graph_picture *picture);
+
 /* ---- fold.c ---------------------------------------------------------------------------------------- */
+
+/* Whether a node is to be shown by itself. */
+bool mr_graph_is_wanted(const struct mr_graph_wish *wish, uint32_t node);
 
 /* Makes one item of nodes that look alike. -ENOMEM. */
 int mr_graph_fold(const struct mr_model *model, const struct mr_graph_wish *wish,

@@ -70,7 +70,8 @@ static int add_items(struct layout *layout)
 
 	for (uint32_t i = 0; i < layout->drawing->item_count && result == 0; i++) {
 		const struct mr_drawing_item *item = &layout->drawing->items[i];
-		const struct mr_level_node node = {.width = item->width, .height = item->height};
+		const struct mr_level_node node = {
+			.width = item->width, .height = item->height, .lane = item->lane};
 
 		result = add_node(&layout->rooms[room_around(layout, i)], node, i,
 				  &layout->node_of[i]);

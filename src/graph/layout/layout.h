@@ -39,6 +39,8 @@ struct mr_point {
 struct mr_drawing_item {
 	uint32_t box; /* item that it is in, which stands before it; or MR_NO_BOX */
 	bool is_box;
+	uint32_t
+		lane; /* items of one box stand in lanes, by this number; 0, then of all: there are none */
 	double width; /* of a box both are found, and are not given */
 	double height;
 	double x; /* found: upper left corner */

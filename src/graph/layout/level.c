@@ -54,7 +54,7 @@ static bool is_loop(const struct mr_level_edge *edge)
 /* For each node the first one of its component. */
 static void join_nodes(const struct mr_level *level, uint32_t *root_of)
 {
-	bool is_one = has_doors(level);
+	bool is_one = has_doors(level) || mr_level_has_lanes(level);
 
 	for (uint32_t i = 0; i < level->nodes.count; i++)
 		root_of[i] = is_one ? 0 : i;
@@ -260,9 +260,13 @@ static int layout_layers(struct mr_layers *layers, struct component *component)
 	if (result == 0)
 		result = mr_layers_add_bends(layers);
 	if (result == 0)
+		result = mr_layers_find_lanes(layers);
+	if (result == 0)
 		result = mr_layers_find_order(layers);
 	if (result == 0)
 		result = mr_layers_find_places(layers);
+	if (result == 0)
+		result = mr_layers_part_lanes(layers);
 	if (result < 0)
 		return result;
 	place_nodes(layers, component);

@@ -7,7 +7,7 @@
  *                                     level_ranks.c            level_order.c    level_places.c
  *
  * Components are placed side by side and in rows, like words on a page. If there are doors, which must be at the upper
- * and lower border of the level, everything is one component.
+ * and lower border of the level, or lanes (level_lanes.c), everything is one component.
  */
 #ifndef MR_GRAPH_LAYOUT_LEVEL_H
 #define MR_GRAPH_LAYOUT_LEVEL_H
@@ -31,7 +31,8 @@ struct mr_level_node {
 	double width;
 	double height;
 	enum mr_level_side side;
-	double x; /* found: upper left corner */
+	uint32_t lane; /* 0: a door, or there are none (level_lanes.c) */
+	double x;      /* found: upper left corner */
 	double y;
 };
 
@@ -87,6 +88,7 @@ struct mr_layers {
 
 	uint32_t vertex_count;
 	uint32_t *rank;       /* by vertex */
+	uint32_t *lane;       /* by vertex; NULL: there are none */
 	uint32_t *first_bend; /* by edge: its bends are one after another, going down */
 	uint32_t arc_count;
 	struct mr_arc *arcs;
@@ -123,8 +125,13 @@ static inline uint32_t mr_layers_lower(const struct mr_layers *layers, uint32_t 
 /* Each needs what those before it have found. -ENOMEM. */
 int mr_layers_find_ranks(struct mr_layers *layers);
 int mr_layers_add_bends(struct mr_layers *layers);
+int mr_layers_find_lanes(struct mr_layers *layers);
 int mr_layers_find_order(struct mr_layers *layers);
 int mr_layers_find_places(struct mr_layers *layers);
+int mr_layers_part_lanes(struct mr_layers *layers);
+
+/* Whether there are at least two. */
+bool mr_level_has_lanes(const struct mr_level *level);
 
 /* Puts the lists of arcs in order again, after positions have changed. */
 void mr_layers_sort_arcs(struct mr_layers *layers);

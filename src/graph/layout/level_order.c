@@ -313,6 +313,8 @@ static bool exchange_in_rank(struct mr_layers *layers, uint32_t rank)
 	for (uint32_t i = 0; i + 1 < size; i++) {
 		uint32_t left = order[i], right = order[i + 1];
 
+		if (layers->lane && layers->lane[left] != layers->lane[right])
+			continue;
 		if (gain_on_side(layers, &layers->above, left, right, true) +
 			    gain_on_side(layers, &layers->below, left, right, false) <=
 		    0)
@@ -380,6 +382,27 @@ static void improve(struct sorter *sorter)
 	take_best(sorter);
 }
 
+/* Lanes side by side: the best order there is within each. */
+static void keep_lanes(const struct sorter *sorter)
+{
+	struct mr_layers *layers = sorter->layers;
+
+	for (uint32_t rank = 0; rank < layers->rank_count; rank++) {
+		uint32_t *order = &layers->order[layers->first_of_rank[rank]];
+		uint32_t size = rank_size(layers, rank);
+
+		for (uint32_t i = 0; i < size; i++)
+			sorter->items[i] = (struct mr_sort_item){layers->lane[order[i]], order[i]};
+		mr_sort(sorter->items, sorter->items + size, size);
+		for (uint32_t i = 0; i < size; i++)
+			order[i] = sorter->items[i].index;
+		number_rank(layers, rank);
+	}
+	mr_layers_sort_arcs(layers);
+	exchange(layers);
+	layers->crossings = count_crossings(sorter);
+}
+
 static int allocate(struct mr_layers *layers, struct sorter *sorter)
 {
 	struct mr_region *region = &layers->region;
@@ -407,5 +430,7 @@ int mr_layers_find_order(struct mr_layers *layers)
 	if (allocate(layers, &sorter) < 0 || find_first_order(layers) < 0)
 		return -ENOMEM;
 	improve(&sorter);
+	if (layers->lane)
+		keep_lanes(&sorter);
 	return 0;
 }
