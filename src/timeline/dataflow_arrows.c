@@ -18,7 +18,7 @@ static bool find_around(const struct mr_model *model, uint32_t message,
 	int64_t ns = messages->start_ns[message];
 	struct mr_activity activity;
 
-	mr_activity_find(model, messages->track[message], ns, &activity);
+	mr_activity_find(model, NULL, messages->track[message], ns, &activity);
 	if (messages->execution[message] != MR_NO_ROW)
 		activity.execution = messages->execution[message];
 	if (activity.execution != MR_NO_ROW)

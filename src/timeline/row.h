@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One slice, and everything that the details panel shows about it: its place (row.c), sentences (row_words.c), fields
- * (row_fields.c) and related slices (arrows.h).
+ * (row_fields.c), the whole gap and the chain of its causes (row_gap.c), and related slices (arrows.h).
  */
 #ifndef MR_TIMELINE_ROW_H
 #define MR_TIMELINE_ROW_H
@@ -41,6 +41,10 @@ const char *mr_row_place(const struct mr_row *row, struct mr_region *region);
 
 /* Sentences for people, added to a finding. -ENOMEM. */
 int mr_row_say(const struct mr_row *row, struct mr_findings *findings, struct mr_finding *finding);
+
+/* Of a piece of idle time "gap", the whole that it belongs to, and "chain", its causes; nothing else has them
+ * (row_gap.c). 0, or a negative errno. */
+int mr_row_write_gap(const struct mr_row *row, struct mr_json *json, struct mr_region *region);
 
 /* Writes all fields. */
 void mr_row_write_fields(const struct mr_row *row, struct mr_json *json, struct mr_region *region);

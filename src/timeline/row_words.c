@@ -65,24 +65,16 @@ static int say_gap(const struct words *words, const struct mr_idle *idle,
 	const char *clause = mr_chain_clause(words->model, &words->findings->region, &idle->chains,
 					     headline, share.thread);
 	const char *device = mr_device_name(words->model, words->row->group);
-	char whole[MR_FORMAT_BYTES], part[MR_FORMAT_BYTES], count[MR_FORMAT_BYTES];
+	char whole[MR_FORMAT_BYTES], part[MR_FORMAT_BYTES];
 
 	if (!clause)
 		return -ENOMEM;
 	ns_text(whole, gap.duration_ns);
 	ns_text(part, share.duration_ns);
-	int result = share.duration_ns == gap.duration_ns
-			     ? say(words, "%s was idle for %s because %s.", device, whole, clause)
-			     : say(words, "%s was idle for %s; %s of it because %s.", device, whole,
-				   part, clause);
-	if (result < 0 || share.pieces == 1)
-		return result;
-	mr_format_count(count, share.pieces);
-	return say(words,
-		   "This cause has %s pieces in the gap; this one is %s long. A new piece begins "
-		   "where the chain of "
-		   "causes changes.",
-		   count, ns_text(part, piece->duration_ns));
+	return share.duration_ns == gap.duration_ns
+		       ? say(words, "%s was idle for %s because %s.", device, whole, clause)
+		       : say(words, "%s was idle for %s; %s of it because %s.", device, whole, part,
+			     clause);
 }
 
 /* What ended a gap, and which operation of the graph launched it. */
@@ -107,13 +99,7 @@ static int say_idle(const struct words *words)
 	if (!idle)
 		return -ENOMEM;
 	const struct mr_idle_piece *piece = &idle->pieces.items[words->row->row];
-	const char *chain =
-		mr_chain_text(words->model, &words->findings->region, &idle->chains, piece->chain);
-	if (!chain)
-		return -ENOMEM;
 	int result = say_gap(words, idle, piece);
-	if (result == 0 && mr_chain_link(&idle->chains, piece->chain)->next != MR_NO_CHAIN)
-		result = say(words, "The chain of causes: %s.", chain);
 	if (result == 0 && piece->operation != MR_NO_ROW)
 		result = say_gap_end(words, piece->operation);
 	int64_t uncertain_ns = mr_bound_value(words->model, piece->uncertain_ns);
@@ -316,8 +302,8 @@ static int say_state(const struct words *words)
 	int result = 0;
 
 	if (states->state[row] == MR_STATE_BLOCKED || states->state[row] == MR_STATE_RUNNABLE) {
-		mr_activity_find_ordinary(words->model, states->track[row], states->start_ns[row],
-					  &activity);
+		mr_activity_find_ordinary(words->model, NULL, states->track[row],
+					  states->start_ns[row], &activity);
 		const char *clause = clause_of(words, activity.link, states->track[row]);
 
 		result =
@@ -376,11 +362,11 @@ static int say_step(const struct words *words)
 	if (result == 0 && list->inferences.count)
 		result = say(words,
 			     "The program marks no steps. Millrace inferred this one from the "
-			     "operations that the program launches again and again.");
+			     "operations that the program launches or executes again and again.");
 	if (result == 0 && function)
 		result = say(words,
 			     "The program marks no steps. This one is a call of %s, the function "
-			     "that it calls most often.",
+			     "that it calls most often, with everything since the call before.",
 			     mr_model_text(words->model, function));
 	return result < 0 ? result
 			  : say(words, "It took %s; the median step took %s.",

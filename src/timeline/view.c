@@ -13,6 +13,7 @@ enum {
 	MAKE_SERIES = MR_SLICED_COUNT, /* after a task for each table */
 	TASKS,
 	THREADS = 8,
+	WORTH_A_THREAD = 10000, /* events; with fewer there is nothing to gain */
 };
 
 /* Tasks of which each thread takes the next. */
@@ -57,11 +58,12 @@ static void *make_parts(void *argument)
 	return NULL;
 }
 
-/* By as many threads as there are processors; this one takes part. */
+/* By as many threads as there are processors, if that is worth it; this one takes part. */
 static int make_all_parts(struct mr_view *view)
 {
 	struct making making = {.view = view};
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	bool is_large = view->model->survey->event_count >= WORTH_A_THREAD;
+	long processors = is_large ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
 	pthread_t threads[THREADS];
 	int count = 0;
 
@@ -103,9 +105,12 @@ void mr_view_free(struct mr_view *view)
 	mr_bands_free(&view->bands);
 	mr_idle_free(&view->idle);
 	mr_critical_path_free(&view->path);
-	mr_findings_free(&view->findings);
+	for (uint32_t scope = 0; scope < MR_SCOPE_COUNT; scope++) {
+		mr_findings_free(&view->findings[scope]);
+		mr_graph_figures_free(&view->graph_figures[scope]);
+	}
 	mr_model_free(view->recorded);
-	mr_graph_figures_free(&view->graph_figures);
+	mr_model_free(view->steady);
 	mr_names_free(&view->names);
 	free(view);
 }
@@ -144,6 +149,33 @@ const struct mr_model *mr_view_recorded(struct mr_view *view)
 	return view->recorded ? view->recorded : view->model;
 }
 
+bool mr_view_steady(const struct mr_view *view, struct mr_window *ret_window)
+{
+	struct mr_steady steady;
+
+	if (mr_steps_steady(view->model, &view->steps.list, &steady) <= 0)
+		return false;
+	*ret_window = steady.window;
+	return true;
+}
+
+static int make_steady(struct mr_view *view)
+{
+	struct mr_part part = {0};
+
+	if (!mr_view_steady(view, &part.window))
+		return 0;
+	int result = mr_model_cut(view->model, &part, &view->steady);
+	return result < 0 ? mr_fail_errno(-result, "cut the trace") : 0;
+}
+
+const struct mr_model *mr_view_scope(struct mr_view *view, enum mr_scope scope)
+{
+	if (scope == MR_SCOPE_STEPS && mr_view_once(view, &view->steady_once, make_steady) < 0)
+		return NULL;
+	return scope == MR_SCOPE_STEPS && view->steady ? view->steady : mr_view_recorded(view);
+}
+
 static int make_idle(struct mr_view *view)
 {
 	const struct mr_model *model = mr_view_recorded(view);
@@ -169,21 +201,44 @@ static int make_path(struct mr_view *view)
 	return result < 0 ? mr_fail_errno(-result, "find the critical path") : 0;
 }
 
-static int make_findings(struct mr_view *view)
+static int analyse(struct mr_view *view, enum mr_scope scope)
 {
-	const struct mr_model *model = mr_view_recorded(view);
-	int result = model ? mr_analyse_all(model, &view->findings) : -ENOMEM;
+	const struct mr_model *model = mr_view_scope(view, scope);
+	int result = model ? mr_analyse_all(model, &view->findings[scope]) : -ENOMEM;
 
 	if (result < 0)
-		mr_findings_free(&view->findings);
+		mr_findings_free(&view->findings[scope]);
 	return result;
+}
+
+static int make_findings(struct mr_view *view)
+{
+	return analyse(view, MR_SCOPE_WHOLE);
+}
+
+static int make_step_findings(struct mr_view *view)
+{
+	return analyse(view, MR_SCOPE_STEPS);
 }
 
 static int make_graph_figures(struct mr_view *view)
 {
 	const struct mr_critical_path *path = mr_view_path(view);
 
-	return path ? mr_graph_figures_make(view->model, path, &view->graph_figures) : -ENOMEM;
+	return path ? mr_graph_figures_make(view->model, path, &view->graph_figures[MR_SCOPE_WHOLE])
+		    : -ENOMEM;
+}
+
+static int make_step_figures(struct mr_view *view)
+{
+	const struct mr_model *model = mr_view_scope(view, MR_SCOPE_STEPS);
+	struct mr_critical_path path = {0};
+	int result = model ? mr_critical_path_make(model, &path) : -ENOMEM;
+
+	if (result == 0)
+		result = mr_graph_figures_make(model, &path, &view->graph_figures[MR_SCOPE_STEPS]);
+	mr_critical_path_free(&path);
+	return result < 0 ? mr_fail_errno(-result, "sum up the steps") : 0;
 }
 
 static int make_series(struct mr_view *view)
@@ -208,16 +263,20 @@ const struct mr_critical_path *mr_view_path(struct mr_view *view)
 	return mr_view_once(view, &view->path_once, make_path) < 0 ? NULL : &view->path;
 }
 
-const struct mr_findings *mr_view_findings(struct mr_view *view)
+const struct mr_findings *mr_view_findings(struct mr_view *view, enum mr_scope scope)
 {
-	return mr_view_once(view, &view->findings_once, make_findings) < 0 ? NULL : &view->findings;
+	int result = mr_view_once(view, &view->findings_once[scope],
+				  scope == MR_SCOPE_STEPS ? make_step_findings : make_findings);
+
+	return result < 0 ? NULL : &view->findings[scope];
 }
 
-const struct mr_graph_figures *mr_view_graph_figures(struct mr_view *view)
+const struct mr_graph_figures *mr_view_graph_figures(struct mr_view *view, enum mr_scope scope)
 {
-	return mr_view_once(view, &view->graph_figures_once, make_graph_figures) < 0
-		       ? NULL
-		       : &view->graph_figures;
+	int result = mr_view_once(view, &view->graph_figures_once[scope],
+				  scope == MR_SCOPE_STEPS ? make_step_figures : make_graph_figures);
+
+	return result < 0 ? NULL : &view->graph_figures[scope];
 }
 
 const struct mr_names *mr_view_names(struct mr_view *view)

@@ -32,6 +32,13 @@ struct mr_once {
 	bool is_made; /* under the lock */
 };
 
+/* What the page looks at. */
+enum mr_scope {
+	MR_SCOPE_WHOLE, /* all that was recorded */
+	MR_SCOPE_STEPS, /* the steps as they go on (mr_steps_steady()); if there are none, as the whole */
+	MR_SCOPE_COUNT,
+};
+
 struct mr_view {
 	const struct mr_model *model;
 	int64_t origin_ns; /* all times that are sent are relative to it, so that they fit a double */
@@ -42,16 +49,18 @@ struct mr_view {
 
 	struct mr_once idle_once;
 	struct mr_once path_once;
-	struct mr_once findings_once;
+	struct mr_once findings_once[MR_SCOPE_COUNT];
 	struct mr_once recorded_once;
-	struct mr_once graph_figures_once;
+	struct mr_once steady_once;
+	struct mr_once graph_figures_once[MR_SCOPE_COUNT];
 	struct mr_once series_once;
 	struct mr_once names_once;
 	struct mr_idle idle;
 	struct mr_critical_path path;
 	struct mr_model *recorded; /* cut to what was recorded, if that is not all; NULL else */
-	struct mr_findings findings;
-	struct mr_graph_figures graph_figures;
+	struct mr_model *steady;   /* cut to the steps as they go on; NULL: there are none */
+	struct mr_findings findings[MR_SCOPE_COUNT];
+	struct mr_graph_figures graph_figures[MR_SCOPE_COUNT];
 	struct mr_names names;
 };
 
@@ -70,17 +79,21 @@ int mr_view_once(struct mr_view *view, struct mr_once *once, int (*make)(struct 
 /* The slices of a table. */
 const struct mr_slices *mr_view_slices(struct mr_view *view, enum mr_sliced table);
 
-/* The model that is analysed, limited to the recorded time (mr_model_recorded). NULL without memory. */
+/* The model that is analysed, limited to the recorded time (mr_model_recorded), or to the steps. NULL without memory. */
 const struct mr_model *mr_view_recorded(struct mr_view *view);
+const struct mr_model *mr_view_scope(struct mr_view *view, enum mr_scope scope);
+
+/* The time of the steps as they go on. False if there are none, or without memory. */
+bool mr_view_steady(const struct mr_view *view, struct mr_window *ret_window);
 
 const struct mr_idle *mr_view_idle(struct mr_view *view);
 const struct mr_critical_path *mr_view_path(struct mr_view *view);
 
 /* Sums for nodes and edges of graphs. */
-const struct mr_graph_figures *mr_view_graph_figures(struct mr_view *view);
+const struct mr_graph_figures *mr_view_graph_figures(struct mr_view *view, enum mr_scope scope);
 
 /* Every finding of a report on that. */
-const struct mr_findings *mr_view_findings(struct mr_view *view);
+const struct mr_findings *mr_view_findings(struct mr_view *view, enum mr_scope scope);
 
 /* What can be searched for. */
 const struct mr_names *mr_view_names(struct mr_view *view);

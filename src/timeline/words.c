@@ -133,12 +133,13 @@ static const char *tell_process(const struct mr_model *model, uint32_t index,
 
 static const char *tell_thread(const struct mr_view *view, uint32_t track, struct mr_region *region)
 {
+	const struct mr_track *thread = &view->model->survey->tracks.items[track];
 	bool is_traced = false;
 
 	for (uint32_t table = 0; table < MR_SLICED_COUNT; table++)
 		is_traced |=
 			mr_sliced[table].is_of_program && mr_slices_in(&view->slices[table], track);
-	return mr_region_print(region, "tid %u%s", view->model->survey->tracks.items[track].tid,
+	return mr_region_print(region, "tid %u%s%s", thread->tid, mr_thread_role_text(thread->role),
 			       is_traced ? "" : ", seen only by the kernel level");
 }
 
@@ -153,12 +154,17 @@ static const char *tell_device(const struct mr_model *model, uint32_t device,
 		    : NULL;
 }
 
-static const char *tell_steps(const struct mr_step_list *list)
+/* From the region, or NULL. */
+static const char *tell_steps(const struct mr_model *model, const struct mr_step_list *list,
+			      struct mr_region *region)
 {
 	if (list->inferences.count)
-		return "inferred from repeated launches";
+		return list->inferences.items[0].is_of_operations
+			       ? "inferred from repeated operations"
+			       : "inferred from repeated launches";
 	return list->steps.count && list->steps.items[0].function
-		       ? "calls of the function that is called most often"
+		       ? mr_region_print(region, "calls of %s",
+					 mr_model_text(model, list->steps.items[0].function))
 		       : "marked by the program";
 }
 
@@ -173,7 +179,7 @@ int mr_group_describe(const struct mr_view *view, const struct mr_band_group *gr
 	switch (group->kind) {
 	case MR_GROUP_STEPS:
 		words.title = "Steps";
-		words.about = tell_steps(&view->steps.list);
+		words.about = tell_steps(model, &view->steps.list, region);
 		break;
 	case MR_GROUP_PATH:
 		words.title = "Critical path";
