@@ -152,6 +152,40 @@ static void print_health(const struct mr_findings *findings, struct mr_json *jso
 	mr_json_end_object(json);
 }
 
+static void print_problem(const struct mr_diagnosis *diagnosis, const struct mr_problem *problem,
+			  struct mr_json *json)
+{
+	mr_json_begin_object(json, NULL);
+	mr_json_string(json, "key", problem->key);
+	mr_json_string(json, "title", problem->title);
+	mr_json_int(json, "time_ns", problem->time_ns);
+	mr_json_begin_object(json, "share");
+	mr_json_string(json, "of", problem->outside_ns ? "before" : diagnosis->of);
+	mr_json_int(json, "whole_ns", diagnosis->whole_ns);
+	mr_json_int(json, "permille", mr_permille(problem->time_ns, diagnosis->whole_ns));
+	mr_json_end_object(json);
+	mr_json_string(json, "where", problem->where);
+	mr_json_string(json, "why", problem->why);
+	mr_json_string(json, "remedy", problem->remedy);
+	mr_json_string(json, "confidence", mr_confidence_name(problem->confidence));
+	mr_json_bool(json, "is_verdict", problem->is_verdict);
+	mr_json_begin_array(json, "evidence");
+	for (size_t i = 0; i < problem->evidence.count; i++)
+		print_evidence(&problem->evidence.items[i], json);
+	mr_json_end_array(json);
+	mr_json_end_object(json);
+}
+
+static void print_problems(const struct mr_findings *findings, struct mr_json *json)
+{
+	const struct mr_diagnosis *diagnosis = &findings->diagnosis;
+
+	mr_json_begin_array(json, "problems");
+	for (size_t i = 0; i < diagnosis->problems.count; i++)
+		print_problem(diagnosis, &diagnosis->problems.items[i], json);
+	mr_json_end_array(json);
+}
+
 /* The rows of a table, or those of them in which a column has that text. */
 static void print_rows(const struct mr_findings *findings, const char *key, const char *finding,
 		       const char *id, const char *column, const char *text, struct mr_json *json)
@@ -331,6 +365,7 @@ static void print_answers(const struct mr_findings *findings, enum answers answe
 {
 	if (answers == NO_ANSWERS)
 		return;
+	print_problems(findings, json);
 	print_health(findings, json);
 	print_devices(findings, answers, json);
 	print_critical_path(findings, answers, json);
@@ -358,6 +393,8 @@ static void print_window(const struct mr_summary *summary, struct mr_json *json)
 	mr_json_string(json, "part", summary->part);
 	mr_json_int(json, "first_ns", summary->window.first_ns);
 	mr_json_int(json, "last_ns", summary->window.last_ns);
+	mr_json_string(json, "before", summary->start_up);
+	mr_json_string(json, "after", summary->end);
 	mr_json_end_object(json);
 }
 
@@ -399,6 +436,34 @@ int mr_report_print_json(const struct mr_summary *summary, const struct mr_findi
 
 	mr_json_start(&json, file, style);
 	return print_all(summary, findings, answers ? ALL_ANSWERS : NO_ANSWERS, UINT32_MAX, &json);
+}
+
+static void print_compared(const char *key, const struct mr_compared *compared,
+			   struct mr_json *json)
+{
+	mr_json_begin_object(json, key);
+	mr_json_string(json, "trace", compared->path);
+	mr_json_uint(json, "steps", compared->step_count);
+	mr_json_int(json, "first_ns", compared->window.first_ns);
+	mr_json_int(json, "last_ns", compared->window.last_ns);
+	mr_json_end_object(json);
+}
+
+int mr_report_print_diff_json(const struct mr_compared *before, const struct mr_compared *after,
+			      const struct mr_findings *findings, FILE *file)
+{
+	struct mr_json json;
+
+	mr_json_start(&json, file, MR_JSON_INDENTED);
+	mr_json_begin_object(&json, NULL);
+	print_compared("before", before, &json);
+	print_compared("after", after, &json);
+	mr_json_begin_array(&json, "findings");
+	for (size_t i = 0; i < findings->list.count; i++)
+		print_finding(findings->list.items[i], UINT32_MAX, &json);
+	mr_json_end_array(&json);
+	mr_json_end_object(&json);
+	return mr_json_finish(&json);
 }
 
 int mr_report_print_short_json(const struct mr_summary *summary, const struct mr_findings *findings,

@@ -23,6 +23,20 @@ struct mr_text_style {
 void mr_report_print_text(const struct mr_summary *summary, const struct mr_findings *findings,
 			  const struct mr_text_style *style, FILE *file);
 
+/* Findings alone, which have no evidence: nothing says when that would be. */
+void mr_report_print_findings(const struct mr_findings *findings, const struct mr_text_style *style,
+			      FILE *file);
+
+/* One of two traces that are compared. */
+struct mr_compared {
+	const char *path;
+	uint32_t step_count;
+	struct mr_window window; /* of these steps */
+};
+
+int mr_report_print_diff_json(const struct mr_compared *before, const struct mr_compared *after,
+			      const struct mr_findings *findings, FILE *file);
+
 /* With `answers`, what programs ask for most also stands at the top. 0, or a negative errno with a cause. */
 int mr_report_print_json(const struct mr_summary *summary, const struct mr_findings *findings,
 			 bool answers, enum mr_json_style style, FILE *file);
