@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "graph/graph.h"
+#include "serve/parameters.h"
 
 /* What the page draws in: two lines of text in fonts of about this width, a frame of about this size. */
 enum {
@@ -21,6 +22,9 @@ enum {
 	NODE_HEIGHT = 38,
 	ID_BYTES = 16,
 };
+
+/* Behind those of all devices: what runs on several, or on none. */
+#define OTHER_LANE UINT32_MAX
 
 static const char *title_of(const struct mr_model *model, const struct mr_graph_picture *picture,
 			    const struct mr_graph_item *item)
@@ -37,21 +41,26 @@ static const char *title_of(const struct mr_model *model, const struct mr_graph_
 
 static struct mr_drawing_item shape_of(const struct mr_model *model,
 				       const struct mr_graph_picture *picture,
-				       const struct mr_graph_item *item)
+				       const struct mr_graph_item *item, bool has_lanes)
 {
+	uint32_t lane = !has_lanes                             ? 0
+			: item->device && !item->is_on_several ? item->device
+							       : OTHER_LANE;
 	const struct mr_node *node = &model->survey->definitions.nodes.items[item->node];
 	size_t letters = strlen(title_of(model, picture, item));
 	size_t type_letters = strlen(mr_model_text(model, node->type));
-	size_t small_letters = item->node ? type_letters : strlen("1000 operations");
+	size_t small_letters = (item->node ? type_letters : strlen("1000 operations")) +
+			       (item->figures.self_ns > 0 ? strlen(" · 9.99 ms") : 0);
 
 	if (item->folded)
 		letters = strlen("1000 x ") + type_letters;
 	double width = (double)mr_max(letters * LETTER, small_letters * SMALL_LETTER) + FRAME;
 
 	if (item->is_open)
-		return (struct mr_drawing_item){.box = item->box, .is_box = true};
+		return (struct mr_drawing_item){.box = item->box, .is_box = true, .lane = lane};
 	return (struct mr_drawing_item){
 		.box = item->box,
+		.lane = lane,
 		.width = mr_min(mr_max(width, (double)NARROWEST), (double)WIDEST),
 		.height = NODE_HEIGHT,
 	};
@@ -59,7 +68,7 @@ static struct mr_drawing_item shape_of(const struct mr_model *model,
 
 /* The arrays of the drawing are the caller's to free, whatever is returned. */
 static int lay_out(const struct mr_model *model, const struct mr_graph_picture *picture,
-		   struct mr_drawing *drawing)
+		   bool has_lanes, struct mr_drawing *drawing)
 {
 	drawing->items = calloc(picture->items.count + 1, sizeof *drawing->items);
 	drawing->edges = calloc(picture->links.count + 1, sizeof *drawing->edges);
@@ -68,7 +77,7 @@ static int lay_out(const struct mr_model *model, const struct mr_graph_picture *
 	drawing->item_count = (uint32_t)picture->items.count;
 	drawing->edge_count = (uint32_t)picture->links.count;
 	for (uint32_t i = 0; i < drawing->item_count; i++)
-		drawing->items[i] = shape_of(model, picture, &picture->items.items[i]);
+		drawing->items[i] = shape_of(model, picture, &picture->items.items[i], has_lanes);
 	for (uint32_t i = 0; i < drawing->edge_count; i++) {
 		drawing->edges[i].from = picture->links.items[i].from;
 		drawing->edges[i].to = picture->links.items[i].to;
@@ -134,6 +143,7 @@ static void write_item(struct mr_json *json, const struct mr_model *model,
 	mr_json_bool(json, "is_on_several", item->is_on_several);
 	mr_json_uint(json, "children", item->node ? item->folded : scope->node_count);
 	mr_json_bool(json, "is_open", item->is_open);
+	mr_json_uint(json, "variables", item->variables);
 	write_figures(json, &item->figures);
 	mr_json_real(json, "x", place->x);
 	mr_json_real(json, "y", place->y);
@@ -168,7 +178,7 @@ static void write_link(struct mr_json *json, const struct mr_graph_picture *pict
 	mr_json_end_object(json);
 }
 
-static int write_graph(FILE *file, const struct mr_model *model, uint32_t graph,
+static int write_graph(FILE *file, const struct mr_model *model, const struct mr_graph_wish *wish,
 		       const struct mr_graph_picture *picture, const struct mr_drawing *drawing,
 		       double layout_ms)
 {
@@ -176,9 +186,11 @@ static int write_graph(FILE *file, const struct mr_model *model, uint32_t graph,
 
 	mr_json_start(&json, file, MR_JSON_ONE_LINE);
 	mr_json_begin_object(&json, NULL);
-	mr_json_uint(&json, "graph", graph);
-	mr_json_string(&json, "name",
-		       mr_model_text(model, model->survey->definitions.graphs.items[graph].name));
+	mr_json_uint(&json, "graph", wish->graph);
+	mr_json_string(
+		&json, "name",
+		mr_model_text(model, model->survey->definitions.graphs.items[wish->graph].name));
+	mr_json_bool(&json, "has_lanes", wish->has_lanes);
 	mr_json_real(&json, "width", drawing->width);
 	mr_json_real(&json, "height", drawing->height);
 	mr_json_real(&json, "ms", layout_ms);
@@ -202,15 +214,15 @@ static double milliseconds_now(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-static int answer(const struct mr_model *model, uint32_t graph,
+static int answer(const struct mr_model *model, const struct mr_graph_wish *wish,
 		  const struct mr_graph_picture *picture, FILE *file)
 {
 	struct mr_drawing drawing = {0};
 	double before_ms = milliseconds_now();
-	int result = lay_out(model, picture, &drawing);
+	int result = lay_out(model, picture, wish->has_lanes, &drawing);
 
 	if (result == 0)
-		result = write_graph(file, model, graph, picture, &drawing,
+		result = write_graph(file, model, wish, picture, &drawing,
 				     milliseconds_now() - before_ms);
 	else
 		mr_fail_errno(-result, "lay out the graph");
@@ -239,13 +251,15 @@ static int read_list(const struct mr_request *request, const char *name,
 	return result;
 }
 
-/* graph=1&open=3,7&close=2&unfold=9&show=12: scopes to open and close in addition to the default, nodes to show
- * individually, and a node that must be visible. */
+/* graph=1&open=3,7&close=2&unfold=9&show=12&lanes=1: scopes to open and close in addition to the default, nodes to show
+ * individually, a node that must be visible, and whether each device has a lane. */
 static int read_wish(const struct mr_request *request, struct mr_graph_wish *wish)
 {
-	int64_t graph, node = 0;
+	int64_t graph, node = 0, lanes = 0;
 	int result = mr_request_integer(request, "graph", 1, UINT32_MAX, &graph);
 
+	if (result == 0 && mr_request_has(request, "lanes"))
+		result = mr_request_integer(request, "lanes", 0, 1, &lanes);
 	if (result == 0 && mr_request_has(request, "show"))
 		result = mr_request_integer(request, "show", 1, UINT32_MAX, &node);
 	if (result == 0)
@@ -258,6 +272,7 @@ static int read_wish(const struct mr_request *request, struct mr_graph_wish *wis
 		return result;
 	wish->graph = (uint32_t)graph;
 	wish->node = (uint32_t)node;
+	wish->has_lanes = lanes != 0;
 	return 0;
 }
 
@@ -266,14 +281,17 @@ int mr_answer_graph(struct mr_view *view, const struct mr_request *request,
 {
 	mr_auto(graph_picture) struct mr_graph_picture picture = {0};
 	struct mr_graph_wish wish = {0};
-	int result = read_wish(request, &wish);
+	enum mr_scope scope;
+	int result = mr_request_scope(request, &scope);
 
+	if (result == 0)
+		result = read_wish(request, &wish);
 	if (result == 0) {
-		const struct mr_graph_figures *figures = mr_view_graph_figures(view);
+		const struct mr_graph_figures *figures = mr_view_graph_figures(view, scope);
 		result = figures ? mr_graph_show(view->model, figures, &wish, &picture) : -ENOMEM;
 	}
 	if (result == 0)
-		result = answer(view->model, wish.graph, &picture, ret_answer->body);
+		result = answer(view->model, &wish, &picture, ret_answer->body);
 	mr_vec_free(&wish.open);
 	mr_vec_free(&wish.close);
 	mr_vec_free(&wish.unfold);

@@ -8,30 +8,6 @@
 #include "serve/parameters.h"
 #include "timeline/totals.h"
 
-/* Which groups of the slices the list of tracks names; all if there is none. */
-static int choose(const struct mr_request *request, uint32_t group_count, bool **ret_groups)
-{
-	const char *list = mr_request_text(request, "tracks");
-	mr_auto(free) bool *groups = NULL;
-	int64_t track;
-
-	if (!list)
-		return 0;
-	groups = calloc(group_count + 1, sizeof *groups);
-	if (!groups)
-		return mr_fail_errno(ENOMEM, "choose tracks");
-	while (list) {
-		int result = mr_request_next_integer(&list, "tracks", 0, (int64_t)group_count - 1,
-						     &track);
-
-		if (result < 0)
-			return result;
-		groups[track] = true;
-	}
-	*ret_groups = mr_take(groups);
-	return 0;
-}
-
 static int sum_up(struct mr_view *view, const struct mr_request *request, enum mr_sliced *ret_table,
 		  struct mr_label_sums *ret_sums)
 {
@@ -46,7 +22,7 @@ static int sum_up(struct mr_view *view, const struct mr_request *request, enum m
 	const struct mr_slices *slices = mr_view_slices(view, scope.table);
 	if (!slices)
 		return -ENOMEM;
-	result = choose(request, slices->group_count, &groups);
+	result = mr_request_tracks(request, slices->group_count, &groups);
 	scope.groups = groups;
 	*ret_table = scope.table;
 	return result < 0 ? result : mr_totals_make(view, &scope, ret_sums);

@@ -28,18 +28,18 @@ static void write_percentiles(struct mr_json *json, struct mr_durations *duratio
 
 /* What the request asks for; -ENOENT with a cause if there is nothing. */
 static int find_durations(struct mr_view *view, const struct mr_request *request,
-			  enum mr_sliced *ret_table, struct mr_durations *ret_durations)
+			  enum mr_sliced *ret_table, struct mr_window *ret_window,
+			  struct mr_durations *ret_durations)
 {
-	struct mr_window window;
 	uint32_t label;
 	int result = mr_request_table(request, ret_table);
 
 	if (result == 0)
 		result = mr_request_label(request, &label);
 	if (result == 0)
-		result = mr_request_window(view, request, &window);
+		result = mr_request_window(view, request, ret_window);
 	if (result == 0)
-		result = mr_durations_make(view, *ret_table, label, &window, ret_durations);
+		result = mr_durations_make(view, *ret_table, label, ret_window, ret_durations);
 	if (result == 0 && ret_durations->list.count == 0)
 		result = mr_fail(ENOENT, "no %s have this label", mr_sliced_name(*ret_table));
 	return result;
@@ -58,14 +58,14 @@ static void write_node(struct mr_json *json, const struct mr_view *view, enum mr
 
 /* For a cause of idle time, the gap with the most time of it and the piece that represents it; otherwise null. */
 static int write_gap(struct mr_view *view, struct mr_json *json, enum mr_sliced table,
-		     uint32_t label)
+		     uint32_t label, const struct mr_window *window)
 {
 	const struct mr_idle *idle = table == MR_SLICED_idle ? mr_view_idle(view) : NULL;
 	struct mr_gap_pieces gap = {0};
 	uint32_t piece;
 
 	if (idle)
-		gap = mr_gap_of_most(idle, label);
+		gap = mr_gap_of_most(idle, label, window);
 	if (gap.count == 0) {
 		mr_json_null(json, "gap");
 		return 0;
@@ -82,7 +82,7 @@ static int write_gap(struct mr_view *view, struct mr_json *json, enum mr_sliced 
 }
 
 static int write_label(struct mr_view *view, struct mr_json *json, enum mr_sliced table,
-		       struct mr_durations *durations)
+		       const struct mr_window *window, struct mr_durations *durations)
 {
 	const struct mr_label_sum *sum = &durations->sum;
 
@@ -95,7 +95,7 @@ static int write_label(struct mr_view *view, struct mr_json *json, enum mr_slice
 		result = mr_row_write_end(view, json, "longest",
 					  start_of(view, table, sum->longest));
 	if (result == 0)
-		result = write_gap(view, json, table, sum->label);
+		result = write_gap(view, json, table, sum->label, window);
 	write_node(json, view, table, sum->label);
 	mr_json_end_object(json);
 	return result;
@@ -105,14 +105,15 @@ int mr_answer_label(struct mr_view *view, const struct mr_request *request,
 		    struct mr_answer *answer)
 {
 	mr_auto(durations) struct mr_durations durations = {0};
+	struct mr_window window;
 	enum mr_sliced table;
 	struct mr_json json;
-	int result = find_durations(view, request, &table, &durations);
+	int result = find_durations(view, request, &table, &window, &durations);
 
 	if (result < 0)
 		return result;
 	mr_json_start(&json, answer->body, MR_JSON_ONE_LINE);
-	result = write_label(view, &json, table, &durations);
+	result = write_label(view, &json, table, &window, &durations);
 	return result < 0 ? result : mr_json_finish(&json);
 }
 
@@ -123,9 +124,10 @@ int mr_answer_histogram(struct mr_view *view, const struct mr_request *request,
 {
 	mr_auto(durations) struct mr_durations durations = {0};
 	struct mr_bucket buckets[MR_BUCKETS_MAX];
+	struct mr_window window;
 	enum mr_sliced table;
 	struct mr_json json;
-	int result = find_durations(view, request, &table, &durations);
+	int result = find_durations(view, request, &table, &window, &durations);
 
 	if (result < 0)
 		return result;

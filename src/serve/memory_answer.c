@@ -7,6 +7,7 @@
 #include "analysis/device_time.h"
 #include "analysis/live_set.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "serve/parameters.h"
 #include "timeline/words.h"
 
@@ -22,18 +23,28 @@ static const struct mr_series *series_of(const struct mr_view *view, uint32_t ba
 
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
-static uint32_t find_peak(const struct mr_series *series)
-{
-	uint32_t peak = 0;
+struct peak {
+	int64_t ns;
+	double value;
+};
 
-	for (uint32_t i = 1; i < series->count; i++)
-		if (series->value[i] > series->value[peak])
-			peak = i;
+/* The highest value in the window, and when it was reached there. */
+static struct peak find_peak(const struct mr_series *series, const struct mr_window *window)
+{
+	uint32_t i = mr_find_larger(series->time_ns, 0, series->count, window->first_ns);
+	struct peak peak = {series->time_ns[0], 0};
+
+	if (i > 0) /* what it was when the window began */
+		peak = (struct peak){mr_max(series->time_ns[i - 1], window->first_ns),
+				     series->value[i - 1]};
+	for (; i < series->count && series->time_ns[i] < window->last_ns; i++)
+		if (series->value[i] > peak.value)
+			peak = (struct peak){series->time_ns[i], series->value[i]};
 	return peak;
 }
 
 static int write_series(struct mr_view *view, struct mr_json *json, uint32_t band,
-			struct mr_region *region)
+			const struct mr_window *window, struct mr_region *region)
 {
 	const struct mr_model *model = view->model;
 	const struct mr_series *series = mr_view_series(view, view->bands.list.items[band].group);
@@ -41,7 +52,7 @@ static int write_series(struct mr_view *view, struct mr_json *json, uint32_t ban
 
 	if (!series || !title)
 		return -ENOMEM;
-	uint32_t peak = find_peak(series);
+	const struct peak peak = find_peak(series, window);
 	mr_json_begin_object(json, NULL);
 	mr_json_uint(json, "band", band);
 	mr_json_uint(json, "pid", model->survey->processes.items[series->process].pid);
@@ -54,8 +65,8 @@ static int write_series(struct mr_view *view, struct mr_json *json, uint32_t ban
 		       series->memory.is_of_allocator
 			       ? mr_model_text(model, series->memory.allocator)
 			       : NULL);
-	mr_json_int(json, "peak_bytes", (int64_t)series->value[peak]);
-	mr_json_int(json, "peak_at", mr_view_time(view, series->time_ns[peak]));
+	mr_json_int(json, "peak_bytes", (int64_t)peak.value);
+	mr_json_int(json, "peak_at", mr_view_time(view, peak.ns));
 	mr_json_int(json, "end_bytes", (int64_t)series->value[series->count - 1]);
 	mr_json_end_object(json);
 	return 0;
@@ -65,16 +76,18 @@ int mr_answer_memory(struct mr_view *view, const struct mr_request *request,
 		     struct mr_answer *answer)
 {
 	struct mr_region region = {0};
+	struct mr_window window;
 	struct mr_json json;
-	int result = 0;
+	int result = mr_request_window(view, request, &window);
 
-	(void)request;
+	if (result < 0)
+		return result;
 	mr_json_start(&json, answer->body, MR_JSON_ONE_LINE);
 	mr_json_begin_object(&json, NULL);
 	mr_json_begin_array(&json, "series");
 	for (uint32_t band = 0; result == 0 && band < view->bands.list.count; band++)
 		if (series_of(view, band))
-			result = write_series(view, &json, band, &region);
+			result = write_series(view, &json, band, &window, &region);
 	mr_json_end_array(&json);
 	mr_json_end_object(&json);
 	mr_region_free(&region);

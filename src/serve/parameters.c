@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/parameters.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/error.h"
 
 int mr_request_table(const struct mr_request *request, enum mr_sliced *ret_table)
@@ -51,5 +54,39 @@ int mr_request_window(const struct mr_view *view, const struct mr_request *reque
 	if (window.first_ns >= window.last_ns)
 		return mr_fail(EINVAL, "from: is not before to");
 	*ret_window = window;
+	return 0;
+}
+
+int mr_request_scope(const struct mr_request *request, enum mr_scope *ret_scope)
+{
+	const char *scope = mr_request_text(request, "scope");
+	bool is_steps = scope && strcmp(scope, "steps") == 0;
+
+	if (scope && !is_steps && strcmp(scope, "whole") != 0)
+		return mr_fail(EINVAL, "scope: neither 'steps' nor 'whole'");
+	*ret_scope = is_steps ? MR_SCOPE_STEPS : MR_SCOPE_WHOLE;
+	return 0;
+}
+
+int mr_request_tracks(const struct mr_request *request, uint32_t count, bool **ret_tracks)
+{
+	const char *list = mr_request_text(request, "tracks");
+	mr_auto(free) bool *tracks = NULL;
+	int64_t track;
+
+	if (!list)
+		return 0;
+	tracks = calloc(count + 1, sizeof *tracks);
+	if (!tracks)
+		return mr_fail_errno(ENOMEM, "choose tracks");
+	while (list) {
+		int result =
+			mr_request_next_integer(&list, "tracks", 0, (int64_t)count - 1, &track);
+
+		if (result < 0)
+			return result;
+		tracks[track] = true;
+	}
+	*ret_tracks = mr_take(tracks);
 	return 0;
 }

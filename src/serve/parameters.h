@@ -22,4 +22,11 @@ int mr_request_time(const struct mr_view *view, const struct mr_request *request
 int mr_request_window(const struct mr_view *view, const struct mr_request *request,
 		      struct mr_window *ret_window);
 
+/* scope=steps or scope=whole, which it is if it is not given. */
+int mr_request_scope(const struct mr_request *request, enum mr_scope *ret_scope);
+
+/* tracks=1,7 of so many: an array of as many, which is true for these; NULL if they are not given. The caller frees it.
+ * -ENOMEM, too. */
+int mr_request_tracks(const struct mr_request *request, uint32_t count, bool **ret_tracks);
+
 #endif

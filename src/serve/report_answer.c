@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * report: what `millrace report --json` prints for the trace or for a window, on one line. Only the report on the whole
- * recorded time is cached. Times are those of the trace clock. The page asks only for what it shows:
+ * report: what `millrace report --json` prints for the trace or for a window, on one line. Only the reports on the
+ * whole recorded time and on the steps are cached. Times are those of the trace clock. The page asks only for what it shows:
  *
+ *     ?scope=steps                    on the steps alone
  *     ?rows=N                         the first N rows of every table
  *     ?table=idle.by_all              one table
  *     ?table=idle.by_all&first&rows   some of its rows
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "analysis/start_up.h"
 #include "base/error.h"
 #include "report/report.h"
 #include "serve/parameters.h"
@@ -66,9 +68,9 @@ static int print_table(const struct mr_findings *findings, const struct wish *wi
 		     : mr_fail(ENOENT, "table: the report has no '%s'", wish->table);
 }
 
-/* `part` says what part of the trace it is of; NULL: all. */
+/* `part` says what part of the trace it is of; NULL: all. What is around the steps is said of them alone. */
 static int print(const struct mr_model *model, const struct mr_findings *findings, const char *part,
-		 const struct wish *wish, FILE *body)
+		 bool of_steps, const struct wish *wish, FILE *body)
 {
 	struct mr_region region = {0};
 	struct mr_summary summary;
@@ -77,6 +79,10 @@ static int print(const struct mr_model *model, const struct mr_findings *finding
 		return print_table(findings, wish, body);
 	int result = mr_summary_make(model, &region, &summary);
 	summary.part = part;
+	if (result == 0 && of_steps) {
+		summary.start_up = mr_start_up_text(model, &region);
+		summary.end = mr_end_text(model, &region);
+	}
 	if (result < 0)
 		result = mr_fail_errno(-result, "sum up the trace");
 	else if (wish->rows == ALL_ROWS)
@@ -98,7 +104,7 @@ static int print_part(const struct mr_model *model, const struct mr_part *part,
 		return mr_fail_errno(-result, "cut the trace");
 	result = mr_analyse_all(cut, &findings);
 	if (result == 0)
-		result = print(cut, &findings, "", wish, body);
+		result = print(cut, &findings, "", false, wish, body);
 	mr_findings_free(&findings);
 	return result;
 }
@@ -108,9 +114,12 @@ int mr_answer_report(struct mr_view *view, const struct mr_request *request,
 {
 	struct mr_window all = mr_model_window(view->model);
 	struct mr_part part = {0};
+	enum mr_scope scope;
 	struct wish wish;
 	int result = read_wish(request, &wish);
 
+	if (result == 0)
+		result = mr_request_scope(request, &scope);
 	if (result == 0)
 		result = mr_request_window(view, request, &part.window);
 	if (result < 0)
@@ -121,9 +130,10 @@ int mr_answer_report(struct mr_view *view, const struct mr_request *request,
 		return mr_fail(EINVAL, "from: the window is empty");
 	if (mr_request_has(request, "from"))
 		return print_part(view->model, &part, &wish, answer->body);
-	const struct mr_findings *findings = mr_view_findings(view);
-	if (!findings)
+	const struct mr_findings *findings = mr_view_findings(view, scope);
+	const struct mr_model *model = mr_view_scope(view, scope);
+	if (!findings || !model)
 		return -ENOMEM;
-	return view->recorded ? print(view->recorded, findings, "", &wish, answer->body)
-			      : print(view->model, findings, NULL, &wish, answer->body);
+	return print(model, findings, model == view->model ? NULL : "",
+		     scope == MR_SCOPE_STEPS && model == view->steady, &wish, answer->body);
 }

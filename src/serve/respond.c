@@ -136,6 +136,8 @@ static int make_answer(struct mr_loading *loading, const char *name,
 	if (!answer->body)
 		return mr_fail_errno(ENOMEM, "answer");
 	int result = ask(loading, name, request, answer);
+	if (result == 0)
+		result = mr_mappings_check(); /* columns may lie in the saved index */
 	if (ferror(answer->body) && result == 0)
 		result = mr_fail_errno(ENOMEM, "answer");
 	if (fclose(answer->body) != 0 && result == 0)

@@ -96,7 +96,9 @@ static int write_row(const struct mr_row *row, struct mr_json *json, struct mr_f
 	if (result < 0)
 		return result;
 	mr_row_write_fields(row, json, &findings->region);
-	result = write_arrows(row, json);
+	result = mr_row_write_gap(row, json, &findings->region);
+	if (result == 0)
+		result = write_arrows(row, json);
 	mr_json_end_object(json);
 	return result;
 }
@@ -184,7 +186,8 @@ static bool is_on_path(const struct at *at)
 	return at->view->path.segments.items[at->row].track == at->track;
 }
 
-/* What is nowhere can only be on the critical path. Tables that have to be made first come last. */
+/* The row is MR_NO_ROW if there is none. What is nowhere can only be on the critical path. Tables that have to be made
+ * first come last. */
 static int find_at(struct at *at)
 {
 	for (uint32_t i = 0; i < 2 * MR_SLICED_COUNT; i++) {
@@ -202,7 +205,8 @@ static int find_at(struct at *at)
 			continue;
 		return table == MR_SLICED_idle ? find_in_gap(at) : 0;
 	}
-	return mr_fail(ENOENT, "no slice begins there with this duration");
+	at->row = MR_NO_ROW;
+	return 0;
 }
 
 int mr_answer_at(struct mr_view *view, const struct mr_request *request, struct mr_answer *answer)
@@ -228,8 +232,11 @@ int mr_answer_at(struct mr_view *view, const struct mr_request *request, struct 
 		return result;
 	mr_json_start(&json, answer->body, MR_JSON_ONE_LINE);
 	mr_json_begin_object(&json, NULL);
-	mr_json_string(&json, "table", mr_sliced_name(at.table));
-	mr_json_uint(&json, "row", at.row);
+	mr_json_string(&json, "table", at.row == MR_NO_ROW ? NULL : mr_sliced_name(at.table));
+	if (at.row == MR_NO_ROW)
+		mr_json_null(&json, "row");
+	else
+		mr_json_uint(&json, "row", at.row);
 	mr_json_end_object(&json);
 	return mr_json_finish(&json);
 }

@@ -6,28 +6,31 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "serve/connections.h"
 #include "serve/respond.h"
+#include "serve/token.h"
 
 enum {
-	TOKEN_BYTES = 16,
 	SILENCE_S = 60,           /* then a connection is ended */
+	STRANGER_SILENCE_S = 10,  /* the same before its first valid request */
 	REQUEST_BYTES = 64 << 10, /* request line and headers */
 	BACKLOG = 256,
-	PATIENCE_MS = 500, /* with answers that are being made when the server shall stop */
+	STACK_BYTES = 1 << 20, /* of the thread of a connection: there may be many */
+	PATIENCE_MS = 500,     /* with answers that are being made when the server shall stop */
 };
 
 struct mr_server {
 	struct MHD_Daemon *daemon; /* NULL: not started, or stopped */
 	int socket;                /* that listens; -1: it is the daemon's */
 	struct mr_traces *traces;
-	char token[2 * TOKEN_BYTES + 1];
-	char hosts[2][32];              /* what we may be called */
-	char root[2 * TOKEN_BYTES + 3]; /* /TOKEN/ */
+	struct mr_connections connections;
+	struct mr_access_token token;
+	char hosts[2][32];                      /* what we may be called */
+	char root[MR_ACCESS_TOKEN_LETTERS + 3]; /* /TOKEN/ */
 	char url[96];
 	_Atomic uint32_t answers; /* being made */
 	_Atomic bool is_stopping; /* no more of them */
@@ -45,18 +48,6 @@ struct exchange {
 static const char *header(struct MHD_Connection *connection, const char *name)
 {
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-}
-
-/* In constant time, so that the duration does not reveal how much of it is right. */
-static bool is_token(const struct mr_server *server, const char *token)
-{
-	unsigned char difference = 0;
-
-	if (strlen(token) != 2 * TOKEN_BYTES)
-		return false;
-	for (size_t i = 0; i < 2 * TOKEN_BYTES; i++)
-		difference |= (unsigned char)(token[i] ^ server->token[i]);
-	return difference == 0;
 }
 
 static bool is_our_host(const struct mr_server *server, const char *host)
@@ -103,6 +94,8 @@ static enum MHD_Result respond(struct mr_server *server, struct MHD_Connection *
 {
 	const char *path = request->path, *name;
 
+	MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
+				  (unsigned int)SILENCE_S);
 	if (!path) /* without the slash, the page's links would lead astray */
 		return mr_respond_redirect(connection, server->root);
 	struct mr_loading *trace = mr_traces_find(server->traces, path, &name);
@@ -111,6 +104,29 @@ static enum MHD_Result respond(struct mr_server *server, struct MHD_Connection *
 	const struct mr_asset *asset = mr_asset_find(*path ? path : "index.html");
 	return asset ? mr_respond_asset(connection, asset)
 		     : mr_respond_text(connection, MHD_HTTP_NOT_FOUND, "No such page.\n");
+}
+
+static enum MHD_Result count_header(void *cls, enum MHD_ValueKind kind, const char *name,
+				    const char *value)
+{
+	static const char *const single[] = {MHD_HTTP_HEADER_HOST, MHD_HTTP_HEADER_CONTENT_LENGTH,
+					     MHD_HTTP_HEADER_TRANSFER_ENCODING};
+	uint32_t *counts = cls;
+
+	(void)kind;
+	(void)value;
+	for (size_t i = 0; i < mr_countof(single); i++)
+		counts[i] += strcasecmp(name, single[i]) == 0;
+	return MHD_YES;
+}
+
+/* Whoever stands between us and the client may look at the other one: whose request is it then? */
+static bool repeats_header(struct MHD_Connection *connection)
+{
+	uint32_t counts[3] = {0};
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, count_header, counts);
+	return counts[0] > 1 || counts[1] > 1 || counts[2] > 1 || (counts[1] && counts[2]);
 }
 
 static bool has_body(struct MHD_Connection *connection)
@@ -126,6 +142,10 @@ static const char *find_refusal(const struct mr_server *server, struct MHD_Conne
 				const char *method, const struct exchange *exchange,
 				unsigned int *ret_status)
 {
+	if (repeats_header(connection)) {
+		*ret_status = MHD_HTTP_BAD_REQUEST;
+		return "Host, Content-Length or Transfer-Encoding is given more than once.\n";
+	}
 	if (!is_our_host(server, header(connection, MHD_HTTP_HEADER_HOST))) {
 		*ret_status = MHD_HTTP_MISDIRECTED_REQUEST;
 		return "This is not the server's name: open the address that `millrace view` has "
@@ -143,7 +163,7 @@ static const char *find_refusal(const struct mr_server *server, struct MHD_Conne
 		*ret_status = MHD_HTTP_BAD_REQUEST;
 		return exchange->error;
 	}
-	if (!is_token(server, exchange->request.token)) {
+	if (!mr_access_token_is(&server->token, exchange->request.token)) {
 		*ret_status = MHD_HTTP_FORBIDDEN;
 		return "The address is incomplete: open the one that `millrace view` has "
 		       "printed, with everything after the port.\n";
@@ -168,6 +188,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 	const char *refusal = find_refusal(server, connection, method, exchange, &status);
 	if (refusal)
 		return mr_respond_text(connection, status, refusal);
+	mr_connections_welcome(&server->connections, connection);
 	if (!exchange->has_headers) { /* an answer now would end the connection */
 		exchange->has_headers = true;
 		return MHD_YES;
@@ -209,17 +230,6 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
 }
 
 /* ---- begin and end ------------------------------------------------------------------------------ */
-
-static int make_token(struct mr_server *server)
-{
-	unsigned char random[TOKEN_BYTES];
-
-	if (getrandom(random, sizeof random, 0) != sizeof random)
-		return mr_fail_errno(errno, "cannot get random bytes");
-	for (size_t i = 0; i < sizeof random; i++)
-		snprintf(server->token + 2 * i, 3, "%02x", random[i]);
-	return 0;
-}
 
 static int listen_on(uint16_t port, uint16_t *ret_port, int *ret_socket)
 {
@@ -263,17 +273,17 @@ static void name_server(struct mr_server *server, uint16_t port)
 		else
 			snprintf(host, sizeof server->hosts[i], "%s:%u", names[i], port);
 	}
-	snprintf(server->root, sizeof server->root, "/%s/", server->token);
+	snprintf(server->root, sizeof server->root, "/%s/", server->token.text);
 	snprintf(server->url, sizeof server->url, "http://%s%s", server->hosts[0], server->root);
 }
 
-int mr_server_open(uint16_t port, struct mr_server **ret_server)
+int mr_server_open(uint16_t port, const char *token_file, struct mr_server **ret_server)
 {
 	mr_auto(free) struct mr_server *server = calloc(1, sizeof *server);
 
 	if (!server)
 		return mr_fail_errno(ENOMEM, "cannot create the server");
-	int result = make_token(server);
+	int result = mr_access_token_get(token_file, &server->token);
 	if (result == 0)
 		result = listen_on(port, &port, &server->socket);
 	if (result < 0)
@@ -286,17 +296,22 @@ int mr_server_open(uint16_t port, struct mr_server **ret_server)
 int mr_server_start(struct mr_server *server, struct mr_traces *traces)
 {
 	server->traces = traces;
+	mr_connections_start(&server->connections);
 	server->daemon = MHD_start_daemon(
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
 			MHD_USE_ITC,
 		0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, server->socket,
 		MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, NULL, MHD_OPTION_NOTIFY_COMPLETED,
-		end_exchange, NULL, MHD_OPTION_CONNECTION_LIMIT,
+		end_exchange, NULL, MHD_OPTION_NOTIFY_CONNECTION, mr_connections_notify,
+		&server->connections, MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned int)MR_SERVER_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned int)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
+		(unsigned int)STRANGER_SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)REQUEST_BYTES, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
-	if (!server->daemon)
+	if (!server->daemon) {
+		mr_connections_end(&server->connections);
 		return mr_fail(EIO, "cannot start the HTTP server");
+	}
 	server->socket = -1; /* the daemon's */
 	return 0;
 }
@@ -304,6 +319,12 @@ int mr_server_start(struct mr_server *server, struct mr_traces *traces)
 static bool is_busy(struct mr_server *server)
 {
 	return atomic_load(&server->answers) > 0 || mr_traces_wait(server->traces, 0) == -ETIMEDOUT;
+}
+
+static void stop(struct mr_server *server)
+{
+	MHD_stop_daemon(mr_take(server->daemon));
+	mr_connections_end(&server->connections);
 }
 
 int mr_server_stop(struct mr_server *server)
@@ -314,7 +335,7 @@ int mr_server_stop(struct mr_server *server)
 			return mr_fail(EBUSY, "requests are still being answered");
 		nanosleep(&(struct timespec){.tv_nsec = 10 * 1000000}, NULL);
 	}
-	MHD_stop_daemon(mr_take(server->daemon));
+	stop(server);
 	return 0;
 }
 
@@ -323,7 +344,7 @@ void mr_server_free(struct mr_server *server)
 	if (!server)
 		return;
 	if (server->daemon)
-		MHD_stop_daemon(server->daemon);
+		stop(server);
 	if (server->socket >= 0)
 		close(server->socket);
 	free(server);

@@ -9,7 +9,8 @@
  * and must address the server by a name of this machine, which excludes foreign names that resolve to it (DNS
  * rebinding). The server writes nothing, and serves nothing but the page and the trace's data.
  *
- * One thread per connection, at most MR_SERVER_CONNECTIONS; a connection ends after a time without traffic.
+ * One thread per connection, at most MR_SERVER_CONNECTIONS; a connection ends after a time without traffic. Those that
+ * have not shown the token keep nobody out (connections.h).
  */
 #ifndef MR_SERVE_SERVER_H
 #define MR_SERVE_SERVER_H
@@ -24,8 +25,9 @@ enum {
 
 struct mr_server;
 
-/* Listens on a port (0: any free one), so that clients can connect and wait. If it fails, the error says what to do. */
-int mr_server_open(uint16_t port, struct mr_server **ret_server);
+/* Listens on a port (0: any free one), so that clients can connect and wait. The token is a new one, or is kept in a
+ * file (token.h) unless the path is NULL. If it fails, the error says what to do. */
+int mr_server_open(uint16_t port, const char *token_file, struct mr_server **ret_server);
 
 /* Answers from these traces, which must stay until the server is stopped. */
 int mr_server_start(struct mr_server *server, struct mr_traces *traces);

@@ -38,6 +38,21 @@ static void print_exactly(struct printer *printer, const char *key, int64_t ns)
 	mr_json_string(printer->json, key, text);
 }
 
+/* The time of the steps as they go on, or null. */
+static void print_steady(struct printer *printer)
+{
+	struct mr_window steady;
+
+	if (!mr_view_steady(printer->view, &steady)) {
+		mr_json_null(printer->json, "steady");
+		return;
+	}
+	mr_json_begin_object(printer->json, "steady");
+	mr_json_int(printer->json, "from", mr_view_time(printer->view, steady.first_ns));
+	mr_json_int(printer->json, "to", mr_view_time(printer->view, steady.last_ns));
+	mr_json_end_object(printer->json);
+}
+
 static int print_head(struct printer *printer)
 {
 	const struct mr_model *model = printer->view->model;
@@ -55,6 +70,7 @@ static int print_head(struct printer *printer)
 	mr_json_int(json, "span_ns", summary.window.last_ns - summary.window.first_ns);
 	print_exactly(printer, "first_ns", summary.first_ns);
 	print_exactly(printer, "started_realtime_ns", summary.started_realtime_ns);
+	print_steady(printer);
 	mr_json_bool(json, "is_imported", mr_model_is_imported(model));
 	mr_json_begin_object(json, "summary");
 	mr_report_print_summary_json(&summary, json);
