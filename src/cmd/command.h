@@ -19,6 +19,7 @@
 enum {
 	MR_EXIT_FAILURE = 1,
 	MR_EXIT_USAGE = 2,
+	MR_EXIT_DAMAGED = 3, /* the answer is there, of what could be read of the trace */
 	MR_OPERANDS_ANY = -1,
 };
 
@@ -39,6 +40,7 @@ struct mr_command {
 	int operands_min;
 	int operands_max;   /* or MR_OPERANDS_ANY */
 	int failure_status; /* exit status of a failure; 0: MR_EXIT_FAILURE */
+	bool is_privileged; /* it may use the capabilities of the program file */
 };
 
 /* All commands in the order of the help, terminated by NULL. */
@@ -57,8 +59,10 @@ void mr_command_print_help(const struct mr_command *command, FILE *file);
 /* Prints that there is no such command, and the most similar one; returns MR_EXIT_USAGE. */
 int mr_command_refuse(const char *name);
 
+extern const struct mr_command mr_command_diff;
 extern const struct mr_command mr_command_doctor;
 extern const struct mr_command mr_command_dump;
+extern const struct mr_command mr_command_export;
 extern const struct mr_command mr_command_help;
 extern const struct mr_command mr_command_info;
 extern const struct mr_command mr_command_query;
@@ -67,5 +71,6 @@ extern const struct mr_command mr_command_report;
 extern const struct mr_command mr_command_snapshot;
 extern const struct mr_command mr_command_version;
 extern const struct mr_command mr_command_view;
+extern const struct mr_command mr_command_whatif;
 
 #endif

@@ -7,14 +7,21 @@
 #include "base/json_writer.h"
 #include "cmd/capability.h"
 #include "cmd/command.h"
+#include "cmd/gpu_check.h"
 #include "cmd/terminal.h"
 
 static struct {
 	bool json;
+	bool gpu_check;
+	bool gpu_program;
 } given;
 
 static const struct mr_option options[] = {
 	MR_FLAG(0, "json", &given.json, "print JSON"),
+	MR_FLAG(0, "gpu-check", &given.gpu_check,
+		"record a small CUDA program and compare the trace with what it does"),
+	MR_FLAG(0, "gpu-program", &given.gpu_program,
+		"only run that program, for instance under another profiler"),
 	{0},
 };
 
@@ -73,6 +80,10 @@ static int run(int count, char **operands)
 {
 	(void)count;
 	(void)operands;
+	if (given.gpu_program)
+		return mr_gpu_program();
+	if (given.gpu_check)
+		return mr_gpu_check();
 	struct printing printing = {.level = "", .recording_works = true};
 	mr_json_start(&printing.json, stdout, MR_JSON_INDENTED);
 	if (given.json) {
@@ -99,8 +110,13 @@ const struct mr_command mr_command_doctor = {
 		"Checks what recording needs, which frameworks and runtimes are installed, and "
 		"what the kernel allows. Each line says ok, degraded or missing, what was "
 		"found, and the command that fixes it if there is one.\n\n"
-		"The exit status is 0 if recording works and 1 if it does not.",
+		"The exit status is 0 if recording works and 1 if it does not.\n\n"
+		"--gpu-check needs a GPU of NVIDIA. It records a program whose copies and launches "
+		"are known, and says what of the trace differs: counts, names, streams, order and "
+		"times. The exit status is 0 if nothing does. The trace stays in the current "
+		"folder.",
 	.options = options,
 	.examples = examples,
 	.run = run,
+	.is_privileged = true,
 };

@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "cmd/command.h"
+#include "cmd/max_memory.h"
 #include "cmd/trace_argument.h"
 #include "import/import.h"
 #include "model/manifest.h"
@@ -34,6 +35,7 @@ static const struct mr_option options[] = {
 	MR_FLAG(0, "json", &given.json, "print JSON, one event per line"),
 	MR_CHOICE(0, "level", &given.level, levels, "LEVEL", "print only events of this level"),
 	MR_INTEGER(0, "limit", &given.limit, "N", "stop after N events"),
+	MR_MAX_MEMORY_OPTION,
 	{0},
 };
 
@@ -75,9 +77,10 @@ static enum mr_id_kind id_kind(const struct mr_event *event, const struct field 
 	    strcmp(field->desc->name, "what") != 0)
 		return field->desc->id_of;
 	const struct mr_event_interval_unfinished *open = event->payload;
-	return open->event == MR_EVENT_node_interval  ? MR_ID_node
-	       : open->event == MR_EVENT_runtime_call ? MR_ID_string
-						      : MR_ID_none;
+	return open->event == MR_EVENT_node_interval ? MR_ID_node
+	       : open->event == MR_EVENT_runtime_call || open->event == MR_EVENT_torch_operation
+		       ? MR_ID_string
+		       : MR_ID_none;
 }
 
 /* For numbers of the kernel level: the name of a system call, or of the thread at that time. */
@@ -135,6 +138,12 @@ static const char *id_text(const struct mr_survey *survey, const struct mr_event
 		break;
 	case MR_ID_file:
 		string = definitions->files.items[index].path;
+		break;
+	case MR_ID_code:
+		string = definitions->sites.codes.items[index].name;
+		break;
+	case MR_ID_site:
+		string = definitions->sites.codes.items[definitions->sites.items[index].code].name;
 		break;
 	case MR_ID_clock:
 		string = definitions->clocks.items[index].name;
@@ -400,6 +409,8 @@ static int run(int count, char **operands)
 	if (result < 0)
 		return result;
 	result = dump(trace);
+	if (result == 0)
+		result = mr_mappings_check();
 	mr_trace_close(trace);
 	return result;
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mapping.h"
 #include "cmd/probe.h"
@@ -201,6 +202,34 @@ static void probe_drivers(const struct mr_hook_probe *probe, const char *path,
 	mr_remedy(capability, "%s", probe->driver_remedy);
 }
 
+static bool find_helper(const struct mr_hook_probe *probe, char *path, size_t capacity)
+{
+	if (find_library(probe->helper, path, capacity))
+		return true;
+	for (const char *folder = probe->helper_folders; *folder;) {
+		int length = (int)strcspn(folder, ":");
+		snprintf(path, capacity, "%.*s/%s.so", length, folder, probe->helper);
+		if (access(path, R_OK) == 0)
+			return true;
+		folder += length + (folder[length] == ':');
+	}
+	return false;
+}
+
+/* The library is installed, and another one is needed to trace it. */
+static void probe_helper(const struct mr_hook_probe *probe, const char *path,
+			 struct mr_capability *capability)
+{
+	char helper[PLACE_BYTES / 2];
+	if (find_helper(probe, helper, sizeof helper)) {
+		mr_found(capability, MR_CAPABILITY_OK, "%s with %s", path, helper);
+		return;
+	}
+	mr_found(capability, MR_CAPABILITY_DEGRADED, "%s without %s: %s", path, probe->helper,
+		 probe->helper_lack);
+	mr_remedy(capability, "%s", probe->helper_remedy);
+}
+
 static void probe_library(const struct mr_hook *hook, struct mr_capability *capability)
 {
 	const struct mr_hook_probe *probe = &hook->probe;
@@ -215,6 +244,8 @@ static void probe_library(const struct mr_hook *hook, struct mr_capability *capa
 		mr_remedy(capability, "%s", probe->remedy);
 	} else if (probe->driver_ending) {
 		probe_drivers(probe, path, capability);
+	} else if (probe->helper) {
+		probe_helper(probe, path, capability);
 	} else {
 		mr_found(capability, MR_CAPABILITY_OK, "%s", path);
 	}

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cmd/command.h"
+#include "launch/privilege.h"
 
 /* In the order of the help. clang-format would set them in columns. */
 /* clang-format off */
@@ -15,8 +16,11 @@ const struct mr_command *const mr_commands[] = {
 	&mr_command_record,
 	&mr_command_report,
 	&mr_command_view,
+	&mr_command_whatif,
+	&mr_command_diff,
 	&mr_command_info,
 	&mr_command_query,
+	&mr_command_export,
 	&mr_command_dump,
 	&mr_command_snapshot,
 	&mr_command_doctor,
@@ -38,7 +42,12 @@ static int check_operands(const struct mr_command *command, int count, char **op
 
 static int run_command(const struct mr_command *command, int count, char **arguments)
 {
-	int result = mr_options_parse(command->options, command->options_order, &count, arguments);
+	int result = command->is_privileged ? 0 : mr_privilege_drop_of_file();
+	if (result < 0) {
+		fprintf(stderr, "millrace: %s\n", mr_error_text());
+		return MR_EXIT_FAILURE;
+	}
+	result = mr_options_parse(command->options, command->options_order, &count, arguments);
 	if (result == -ECANCELED) {
 		mr_command_print_help(command, stdout);
 		return 0;

@@ -24,6 +24,19 @@ static const char *program_of(const struct mr_model *model, const struct mr_proc
 	return slash && slash[1] ? slash + 1 : program;
 }
 
+enum {
+	NAME_WIDTH = 64
+};
+typedef char program_name[4 * NAME_WIDTH + 4];
+
+/* The same as a terminal may be shown it. */
+static const char *shown_program(const struct mr_model *model, const struct mr_process *process,
+				 program_name to)
+{
+	mr_text_fit(to, program_of(model, process), NAME_WIDTH);
+	return to;
+}
+
 /* "python3.11" is called "python", too. */
 static bool is_version_of(const char *program, const char *text)
 {
@@ -111,6 +124,7 @@ static void print_choice(const struct mr_model *model, const char *text,
 			 const struct mr_process *best)
 {
 	const struct mr_survey *survey = model->survey;
+	program_name name;
 	uint32_t others = 0;
 
 	for (size_t i = 0; i < survey->processes.count; i++) {
@@ -122,7 +136,7 @@ static void print_choice(const struct mr_model *model, const char *text,
 		return;
 	mr_progress_line_stop();
 	fprintf(stderr, "millrace: %u processes match '%s': %u (%s) %s and is shown; the other%s",
-		others + 1, text, best->pid, program_of(model, best),
+		others + 1, text, best->pid, shown_program(model, best, name),
 		best->pid == main_pid(survey) ? "is the program that was recorded"
 					      : "was recorded longest",
 		others == 1 ? " is " : "s are ");
@@ -131,7 +145,7 @@ static void print_choice(const struct mr_model *model, const char *text,
 
 		if (process->pid != best->pid && has_name(model, process, text))
 			fprintf(stderr, "%s%u (%s)", named++ ? ", " : "", process->pid,
-				program_of(model, process));
+				shown_program(model, process, name));
 	}
 	fprintf(stderr, others > NAMED ? " and %u more\n" : "\n", others - NAMED);
 }
@@ -229,7 +243,7 @@ static int fail_step(struct mr_step_list *list, uint64_t number)
 	return result;
 }
 
-/* From when the first thread begins the step until the last has ended it. */
+/* From when the first thread begins the step until the last has ended it, and devices what was launched in it. */
 static int find_step(struct mr_step_list *list, uint64_t number, struct mr_window *ret_window)
 {
 	struct mr_window window = {INT64_MAX, INT64_MIN};
@@ -248,6 +262,7 @@ static int find_step(struct mr_step_list *list, uint64_t number, struct mr_windo
 		last_track = step->track;
 		window.first_ns = mr_min(window.first_ns, step->start_ns);
 		window.last_ns = mr_max(window.last_ns, step->start_ns + step->duration_ns);
+		window.last_ns = mr_max(window.last_ns, step->device_end_ns);
 	}
 	if (last_track == MR_NO_TRACK)
 		return fail_step(list, number);
@@ -255,6 +270,21 @@ static int find_step(struct mr_step_list *list, uint64_t number, struct mr_windo
 		return mr_fail(EINVAL, "step %" PRIu64 " takes no time", number);
 	*ret_window = window;
 	return 0;
+}
+
+/* The steps as they go on, if there are any. */
+static int choose_steps(const struct mr_model *model, struct mr_part *part)
+{
+	struct mr_step_list list = {0};
+	struct mr_steady steady;
+	int result = mr_step_list_make(model, part->processes, &list);
+
+	if (result == 0)
+		result = mr_steps_steady(model, &list, &steady);
+	if (result > 0)
+		part->window = steady.window;
+	mr_step_list_free(&list);
+	return mr_min(result, 0);
 }
 
 /* ---- time ----------------------------------------------------------------------------------------- */
@@ -294,6 +324,8 @@ static int choose(const struct mr_model *model, const struct mr_part_options *op
 		if (!has_time)
 			choose_life(model->survey, chosen, &part->window);
 	}
+	if (!has_time && options->step == MR_NOT_GIVEN && !options->whole)
+		return choose_steps(model, part);
 	if (options->step == MR_NOT_GIVEN)
 		return choose_time(model, options, &part->window);
 	int result = mr_step_list_make(model, part->processes, &list);
@@ -314,14 +346,12 @@ int mr_part_find(const struct mr_model *model, const struct mr_part_options *opt
 	/* The report covers only the time that the user asked to record. */
 	if (!is_cut && recorded.first_ns < recorded.last_ns)
 		part.window = recorded;
-	if (!is_cut && !options->process && part.window.first_ns == whole.first_ns &&
-	    part.window.last_ns == whole.last_ns) {
-		*ret_cut = NULL;
-		return 0;
-	}
 	mr_auto(free) bool *chosen = calloc(model->survey->processes.count + 1, sizeof *chosen);
 	int result = chosen ? choose(model, options, chosen, &part) : -ENOMEM;
-	if (result == 0)
+	bool is_whole = !part.processes && part.window.first_ns == whole.first_ns &&
+			part.window.last_ns == whole.last_ns;
+	*ret_cut = NULL;
+	if (result == 0 && (is_cut || !is_whole))
 		result = mr_model_cut(model, &part, ret_cut);
 	return result == -ENOMEM ? mr_fail_errno(ENOMEM, "select a part of the trace") : result;
 }

@@ -6,7 +6,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "analysis/start_up.h"
+#include "base/budget.h"
 #include "base/error.h"
+#include "cmd/command.h"
 #include "cmd/new_file.h"
 #include "cmd/progress_line.h"
 #include "cmd/terminal.h"
@@ -57,6 +60,10 @@ static int print(const struct mr_model *model, struct mr_findings *findings,
 	if (result == 0 && model->whole) {
 		summary.part = mr_part_text(model, presentation->part, &findings->region);
 		result = summary.part ? 0 : -ENOMEM;
+		if (mr_part_is_steps(presentation->part)) {
+			summary.start_up = mr_start_up_text(model, &findings->region);
+			summary.end = mr_end_text(model, &findings->region);
+		}
 	}
 	if (result < 0)
 		return mr_fail_errno(-result, "analyse the trace");
@@ -68,6 +75,16 @@ static int print(const struct mr_model *model, struct mr_findings *findings,
 	return 0;
 }
 
+/* The report itself says which damage; scripts want to know that there is some. */
+static int tell_damage(const struct mr_trace *trace)
+{
+	if (trace->damage_count == 0)
+		return 0;
+	fprintf(stderr, "millrace: %s: the trace is damaged; this covers what could be read\n",
+		trace->path);
+	return MR_EXIT_DAMAGED;
+}
+
 static int analyse(const struct mr_model *model, const struct mr_presentation *presentation)
 {
 	struct mr_findings findings = {0};
@@ -75,9 +92,16 @@ static int analyse(const struct mr_model *model, const struct mr_presentation *p
 
 	for (mr_analysis *const *next = presentation->analyses; result == 0 && *next; next++)
 		result = (*next)(model, &findings);
+	if (result == 0)
+		result = mr_mappings_check(); /* columns may lie in the saved index */
 	mr_progress_line_stop();
 	if (result == 0)
 		result = print(model, &findings, presentation);
+	if (result == 0 && presentation->verdict &&
+	    mr_findings_find(&findings, presentation->verdict)->severity == MR_SEVERITY_WARNING)
+		result = MR_EXIT_FAILURE;
+	if (result == 0 && presentation->tells_damage)
+		result = tell_damage(mr_model_whole(model)->trace);
 	mr_findings_free(&findings);
 	return result;
 }
@@ -89,13 +113,14 @@ int mr_present(int count, char **operands, const struct mr_presentation *present
 
 	signal(SIGPIPE, SIG_DFL); /* if the reader closes the pipe, end quietly */
 	int result = mr_trace_argument(count, operands, &path);
+	const char *step_range = presentation->part ? presentation->part->step_range : NULL;
 	mr_progress_line_start();
 	if (result == 0)
-		result = mr_model_load(path, &model);
+		result = mr_model_load_steps(path, step_range, &model);
 	if (result == 0 && presentation->part)
 		result = mr_part_find(model, presentation->part, &cut);
 	if (result == 0)
-		result = analyse(cut ? cut : model, presentation);
+		result = mr_budget_explain(analyse(cut ? cut : model, presentation), path);
 	mr_progress_line_stop();
 	return result;
 }

@@ -14,10 +14,13 @@ struct mr_presentation {
 	mr_analysis *const *analyses;       /* terminated by NULL */
 	const struct mr_part_options *part; /* NULL: the whole trace */
 	bool json;
-	bool brief;       /* shorten what is fine; JSON begins with the answers */
-	const char *html; /* write a page to this file; NULL: print text or JSON */
+	bool brief;          /* shorten what is fine; JSON begins with the answers */
+	const char *html;    /* write a page to this file; NULL: print text or JSON */
+	bool tells_damage;   /* a damaged trace is said on stderr, too, and MR_EXIT_DAMAGED */
+	const char *verdict; /* finding whose warning is the exit status 1; NULL: there is none */
 };
 
+/* The exit status, or a negative errno. */
 int mr_present(int count, char **operands, const struct mr_presentation *presentation);
 
 #endif

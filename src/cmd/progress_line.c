@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/progress_line.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/progress.h"
+#include "base/thread.h"
 
 #define ERASE "\r\033[K"
 
@@ -33,7 +32,7 @@ static void print(void)
 
 	fprintf(stderr, ERASE "millrace: %s", now.what);
 	if (now.total > 0)
-		fprintf(stderr, " %d %%", (int)(100 * (double)now.done / (double)now.total));
+		fprintf(stderr, " %d%%", (int)(100 * (double)now.done / (double)now.total));
 }
 
 /* Waits that long, or until the line is stopped; false: it is stopped. */
@@ -74,17 +73,11 @@ static bool is_wanted(void)
 
 void mr_progress_line_start(void)
 {
-	sigset_t all, before;
-
 	if (!is_wanted())
 		return;
-	/* Signals go to the working thread. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	line.is_running = true;
-	if (pthread_create(&line.thread, NULL, show, NULL) != 0)
+	line.is_running = true; /* the thread ends when it is not */
+	if (!mr_thread_start(show, NULL, &line.thread))
 		line.is_running = false;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void mr_progress_line_stop(void)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cmd/command.h"
+#include "cmd/max_memory.h"
 #include "cmd/progress_line.h"
 #include "cmd/trace_argument.h"
 #include "load/load.h"
@@ -24,6 +25,7 @@ static const char *const formats[] = {"table", "csv", "json", NULL};
 static const struct mr_option options[] = {
 	MR_CHOICE(0, "format", &given.format, formats, "FORMAT",
 		  "table (for people), csv, or json: one object per line"),
+	MR_MAX_MEMORY_OPTION,
 	{0},
 };
 
@@ -76,7 +78,7 @@ static int query_trace(int count, char **operands, const char *sql)
 	signal(SIGINT, interrupt);
 	result = mr_query_print(query, sql, (enum mr_query_format)given.format, stdout);
 	signal(SIGINT, SIG_DFL);
-	return result;
+	return result < 0 ? result : mr_mappings_check();
 }
 
 static int run(int count, char **operands)

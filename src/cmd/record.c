@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -15,6 +16,8 @@
 #include "base/format.h"
 #include "base/quote.h"
 #include "cmd/command.h"
+#include "hook/rank.h"
+#include "launch/python_samples.h"
 #include "launch/session.h"
 #include "load/load.h"
 #include "record/arena.h"
@@ -33,6 +36,7 @@ static struct {
 	uint64_t delay_ns;
 	uint64_t duration_ns;
 	const char *steps;
+	const char *step_range;
 	uint64_t max_bytes;
 	const char *last;
 	uint64_t buffer_bytes;
@@ -40,6 +44,7 @@ static struct {
 	int wait;
 	int syscalls;
 	uint64_t kernel_buffer_bytes;
+	const char *python_samples;
 	bool as_root;
 } given;
 
@@ -49,7 +54,8 @@ static const char *const syscall_names[] = {"auto", "all", "blocking", "none", N
 static const char *const wait_names[] = {"program", "all", NULL};
 
 static const struct mr_option options[] = {
-	MR_STRING('o', "output", &given.output, "DIR", "trace folder to create"),
+	MR_STRING('o', "output", &given.output, "DIR",
+		  "trace folder to create; %r is the rank, in a job of several"),
 	MR_SET('l', "levels", &given.levels, level_names, "LIST",
 	       "levels to record, of kernel,runtime,dataflow; by default all that are permitted"),
 	MR_CHOICE(0, "syscalls", &given.syscalls, syscall_names, "WHICH",
@@ -59,6 +65,9 @@ static const struct mr_option options[] = {
 	MR_DURATION_FROM(0, "duration", &given.duration_ns, 1, "TIME",
 			 "record for TIME, then let the program run on untraced"),
 	MR_STRING(0, "steps", &given.steps, "A..B", "record only steps A to B, counted from 0"),
+	MR_STRING(0, "step-range", &given.step_range, "NAME",
+		  "the ranges of NVTX or annotations of PyTorch of this name are the steps; "
+		  "'NAME*': all that begin so"),
 	MR_SIZE_FROM(
 		0, "max-size", &given.max_bytes, LEAST_BYTES, "SIZE",
 		"keep only the newest SIZE of events; by default 8G, or half of the free space"),
@@ -69,6 +78,8 @@ static const struct mr_option options[] = {
 		     "machine's memory"),
 	MR_SIZE_FROM(0, "kernel-buffer", &given.kernel_buffer_bytes, LEAST_BYTES, "SIZE",
 		     "memory for events of the kernel level, per CPU"),
+	MR_STRING(0, "python-samples", &given.python_samples, "N|off",
+		  "how often a second to look where threads are in Python; by default 200"),
 	MR_CHOICE(0, "wait", &given.wait, wait_names, "WHOM",
 		  "end with the program (its descendants get two seconds), or when all have ended"),
 	MR_FLAG(0, "no-args", &given.no_arguments, "keep the command line out of the trace"),
@@ -85,6 +96,7 @@ static const struct mr_example examples[] = {
 	{"millrace record --syscalls=blocking -- true", "do not slow down other processes"},
 	{"millrace record --last 64M -- true", "keep only the newest 64 MiB"},
 	{"millrace record --steps 100..104 -- true", "trace five steps of a training"},
+	{"millrace record --step-range 'iteration *' -- true", "ranges of NVTX are the steps"},
 	{0},
 };
 
@@ -239,6 +251,34 @@ static int exit_like(int wait_status)
 	return 128 + number;
 }
 
+static int parse_python_samples(struct mr_session_options *session)
+{
+	const char *text = given.python_samples;
+	char *end;
+	session->python_samples = MR_PYTHON_SAMPLES;
+	if (!text)
+		return 0;
+	unsigned long number = strtoul(text, &end, 10);
+	if (strcmp(text, "off") == 0)
+		number = 0;
+	else if (*text < '0' || *text > '9' || *end || number == 0 ||
+		 number > MR_PYTHON_SAMPLES_MAX)
+		return mr_fail(EINVAL, "'%s' is neither off nor a number from 1 to %d", text,
+			       MR_PYTHON_SAMPLES_MAX);
+	session->python_samples = (uint32_t)number;
+	return 0;
+}
+
+static int parse_step_range(struct mr_session_options *session)
+{
+	const char *name = given.step_range;
+	if (name && (!*name || strlen(name) >= MR_STEP_RANGE_BYTES))
+		return mr_fail(EINVAL, "the name of a range has 1 to %d bytes",
+			       MR_STEP_RANGE_BYTES - 1);
+	session->step_range = name;
+	return 0;
+}
+
 static int parse_steps(struct mr_session_options *session)
 {
 	if (!given.steps)
@@ -256,8 +296,31 @@ static int parse_steps(struct mr_session_options *session)
 	return 0;
 }
 
+/* Puts the rank in place of %r, so that each rank of a job has a trace of its own. The caller frees. */
+static int name_output(char **ret_name)
+{
+	const char *place = given.output ? strstr(given.output, "%r") : NULL;
+	struct mr_rank rank;
+
+	if (!place) {
+		*ret_name = NULL;
+		return 0;
+	}
+	if (!mr_rank_find(&rank))
+		return mr_fail(EINVAL,
+			       "%s: the environment does not say which rank this is: start record "
+			       "with torchrun, mpirun or srun, or give a name without %%r",
+			       given.output);
+	return asprintf(ret_name, "%.*s%" PRIu32 "%s", (int)(place - given.output), given.output,
+			rank.rank, place + strlen("%r")) < 0
+		       ? mr_fail_errno(ENOMEM, "name the trace")
+		       : 0;
+}
+
 static int run(int count, char **operands)
 {
+	mr_auto(free) char *name = NULL;
+
 	operands[count] = NULL; /* there is room: options were taken out, or argv ends here */
 	if (given.output && !*given.output)
 		return mr_command_misused(&mr_command_record, "--output: the name is empty");
@@ -276,12 +339,24 @@ static int run(int count, char **operands)
 					     .wait_all = given.wait == 1,
 					     .show_progress =
 						     !given.quiet && isatty(STDERR_FILENO)};
-	int result = parse_last(&session);
+	int result = name_output(&name);
+	if (result < 0)
+		return mr_command_misused(&mr_command_record, "--output: %s", mr_error_text());
+	if (name)
+		session.output = name;
+	result = parse_last(&session);
 	if (result < 0)
 		return mr_command_misused(&mr_command_record, "--last: %s", mr_error_text());
 	result = parse_steps(&session);
 	if (result < 0)
 		return mr_command_misused(&mr_command_record, "--steps: %s", mr_error_text());
+	result = parse_step_range(&session);
+	if (result < 0)
+		return mr_command_misused(&mr_command_record, "--step-range: %s", mr_error_text());
+	result = parse_python_samples(&session);
+	if (result < 0)
+		return mr_command_misused(&mr_command_record, "--python-samples: %s",
+					  mr_error_text());
 	struct mr_session_result outcome;
 	bool program_failed;
 	result = mr_session_run(&session, &outcome, &program_failed);
@@ -320,4 +395,5 @@ const struct mr_command mr_command_record = {
 	.operands_min = 1,
 	.operands_max = MR_OPERANDS_ANY,
 	.failure_status = EXIT_OWN_FAILURE,
+	.is_privileged = true,
 };

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "cmd/max_memory.h"
 #include "launch/recover.h"
 
 static bool is_newer(const struct timespec *a, const struct timespec *b)
@@ -57,6 +58,7 @@ int mr_trace_argument(int count, char **operands, char **ret_path)
 	else if (result < 0 &&
 		 result != -EBUSY) /* a trace still being recorded can be read up to now */
 		return result;
+	mr_max_memory_set(path);
 	*ret_path = mr_take(path);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "cmd/browser.h"
 #include "cmd/command.h"
+#include "cmd/max_memory.h"
 #include "cmd/progress_line.h"
 #include "cmd/trace_argument.h"
 #include "serve/server.h"
@@ -23,13 +24,18 @@ enum {
 
 static struct {
 	uint64_t port;
+	const char *token_file;
 	bool no_open;
 } given;
 
 static const struct mr_option options[] = {
 	MR_INTEGER(0, "port", &given.port, "N",
 		   "serve on this port; 0, the default, means any free port"),
+	MR_STRING(0, "token-file", &given.token_file, "FILE",
+		  "keep the token of the address in FILE, which millrace creates; with --port, "
+		  "addresses stay valid"),
 	MR_FLAG(0, "no-open", &given.no_open, "do not open a browser, only print the address"),
+	MR_MAX_MEMORY_OPTION,
 	{0},
 };
 
@@ -73,17 +79,6 @@ static sigset_t block_signals(void)
 	return signals;
 }
 
-/* The trace's files are mapped: deleting them does no harm, but truncating one makes reads fail. */
-static void on_bus_error(int number)
-{
-	static const char text[] =
-		"millrace: a file of the trace was truncated while millrace was reading it\n";
-
-	(void)number;
-	(void)!write(STDERR_FILENO, text, sizeof text - 1);
-	_exit(MR_EXIT_FAILURE);
-}
-
 /* Returns whether a signal arrived before loading ended. */
 static bool is_ended_while_loading(struct mr_traces *traces, const sigset_t *signals)
 {
@@ -122,7 +117,7 @@ static int load_and_serve(const char *path)
 	mr_auto(traces) struct mr_traces traces = {0};
 	mr_auto(server) struct mr_server *server = NULL;
 	sigset_t signals = block_signals();
-	int result = mr_server_open((uint16_t)given.port, &server);
+	int result = mr_server_open((uint16_t)given.port, given.token_file, &server);
 
 	if (result == 0)
 		result = mr_traces_open(&traces, path);
@@ -149,7 +144,6 @@ static int run(int count, char **operands)
 	if (result < 0)
 		return result;
 	signal(SIGPIPE, SIG_IGN); /* a client that disconnects must not end the viewer */
-	signal(SIGBUS, on_bus_error);
 	return load_and_serve(path);
 }
 
