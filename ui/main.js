@@ -18,6 +18,7 @@ import {SliceColours} from "./shared/colours.js";
 import {element, replaceContent} from "./shared/dom.js";
 import {count, duration} from "./shared/format.js";
 import {Keys} from "./shared/keys.js";
+import {createScopeSwitch} from "./shared/scope.js";
 import {createSearch} from "./shared/search.js";
 import {readTrace, Store, VIEWS} from "./shared/state.js";
 import {describeBands} from "./shared/tables.js";
@@ -170,7 +171,7 @@ function build(context) {
 		element("header", {class: "bar"},
 			element("span", {class: "title", title: `${trace.command ?? trace.path}, ${duration(trace.span_ns)}`},
 				trace.title),
-			list, search.element, createThemeButton(),
+			list, createScopeSwitch(store), search.element, createThemeButton(),
 			element("button", {"aria-label": "Keys and gestures", click: showHelp}, "?")),
 		element("div", {class: "body"}, place, details.element));
 	keys.add(
@@ -178,7 +179,7 @@ function build(context) {
 		{keys: ["/", "Ctrl+f"], about: "search", run: () => search.focus()},
 		{keys: ["Escape"], about: "clear the selection",
 			run: () => (store.state.select || store.state.options.stretch) &&
-				store.select("", {options: {stretch: null}})},
+				store.select("", {options: {stretch: null, area: null}})},
 		...VIEWS.map((view, i) => ({keys: [String(i + 1)], about: titleOf(view),
 			run: () => store.update({view}, "push")})));
 	const showView = createSwitch(context, viewOf, tabs);
@@ -193,7 +194,7 @@ async function start() {
 		await waitForTrace(api);
 		const trace = await api.json("trace");
 		describeBands(trace);
-		const store = new Store(trace.span_ns, api);
+		const store = new Store(trace.span_ns, api, trace.steady);
 		build({api, store, trace, colours: new SliceColours(trace),
 			keys: new Keys(() => store.state.view)});
 	} catch (error) {

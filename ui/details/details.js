@@ -5,7 +5,7 @@
  */
 
 import {element, problem, replaceContent} from "../shared/dom.js";
-import {readStretch} from "../timeline/timeline.js";
+import {readArea, readStretch} from "../timeline/area.js";
 import {fillLabel} from "./label.js";
 import {fillNode} from "./node.js";
 import {fillRow} from "./row.js";
@@ -67,7 +67,7 @@ export function createDetails(context) {
 	});
 	let shownSelected = /** @type {import("../shared/state.js").Selected | null} */ (null);
 	let shownFailure = "";
-	let shownStretch = "";
+	let shownStretch = " ";
 	let timer = 0;
 
 	function showSelection() {
@@ -82,14 +82,15 @@ export function createDetails(context) {
 	}
 
 	function showStretch() {
-		const option = store.state.options.stretch ?? "";
-		if (option === shownStretch)
+		const {stretch: option = "", area = ""} = store.state.options;
+		if (`${option} ${area}` === shownStretch)
 			return;
-		shownStretch = option;
+		shownStretch = `${option} ${area}`;
 		window.clearTimeout(timer);
 		const range = readStretch(option);
 		if (range)
-			timer = window.setTimeout(() => replaceContent(stretch, fillStretch(context, range)), PATIENCE_MS);
+			timer = window.setTimeout(() => replaceContent(stretch, fillStretch(context, range, readArea(area))),
+				PATIENCE_MS);
 		else
 			stretch.replaceChildren();
 	}
@@ -97,7 +98,7 @@ export function createDetails(context) {
 	function refresh() {
 		showSelection();
 		showStretch();
-		panel.hidden = !store.state.select && !shownStretch;
+		panel.hidden = !store.state.select && !store.state.options.stretch;
 		if (store.state.select && !store.selected && !store.failure)
 			selection.setAttribute("aria-busy", "true");
 		else

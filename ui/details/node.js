@@ -34,7 +34,7 @@ function executionsPlot({store}, executions) {
 	/** @type {import("../pages/plots.js").Scale | null} */
 	let shown = null;
 	const plot = responsive("Durations of its executions", PLOT_HEIGHT, (width) => {
-		const {scale, content} = durationBars(durations, nameOf, width, PLOT_HEIGHT, -1, null);
+		const {scale, content} = durationBars({durations, nameOf, width, height: PLOT_HEIGHT});
 		shown = scale;
 		return content;
 	});
@@ -57,14 +57,14 @@ export function fillNode(context, answer) {
 		[link(other.title, () => store.select(store.keyOfNode(other.node)))];
 	const first = executions[0];
 	return element("div", {},
-		element("h2", {class: "details-title"}, name),
-		element("p", {class: "quiet"}, [type, device].filter(Boolean).join(", ")),
 		buttons([
 			{text: "Graph", run: () => store.update({view: "graph"}, "push")},
 			...(first ? [{text: "First execution", about: "on the timeline", run: () =>
 				store.select(store.keyOfRow("node_executions", first.row),
 					{view: "timeline", ...store.windowAround(first.from, first.to)})},
 			{text: "All executions", run: () => store.select(store.keyOfLabel("node_executions", node))}] : [])]),
+		element("h2", {class: "details-title"}, name),
+		element("p", {class: "quiet"}, [type, device].filter(Boolean).join(", ")),
 		listing([
 			{name: "executions", value: valueNodes(answer.count, "count")},
 			{name: "total", value: valueNodes(answer.total_ns, "ns")}]),

@@ -2,7 +2,9 @@
 /** What a stretch of time consists of: for each table, the names that took the most time. */
 
 import {drawing, element} from "../shared/dom.js";
-import {count, duration} from "../shared/format.js";
+import {count, counted, duration} from "../shared/format.js";
+import {tracksOf} from "../timeline/area.js";
+import {icicle, stackTracks} from "./icicle.js";
 import {buttons, later, link, listing, valueNodes} from "./parts.js";
 
 const ROWS = 12;
@@ -36,9 +38,14 @@ function composition({store, colours}, table, rows, stretch) {
  * @param {import("./parts.js").Context} context
  * @param {import("../shared/tables.js").Description} described
  * @param {{from: number, to: number}} stretch
+ * @param {Set<number> | null} area bands to which it is limited
  */
-async function ask(context, {table, nouns}, stretch) {
-	const {rows} = await context.api.json("groups", {table, from: Math.floor(stretch.from), to: Math.ceil(stretch.to)});
+async function ask(context, {table, nouns}, stretch, area) {
+	const tracks = tracksOf(context.trace, area, table);
+	if (tracks?.length === 0)
+		return null;
+	const {rows} = await context.api.json("groups", {table, from: Math.floor(stretch.from), to: Math.ceil(stretch.to),
+		tracks: tracks?.join(",")});
 	if (rows.length === 0)
 		return null;
 	return element("details", {open: true}, element("summary", {}, nouns[0].toUpperCase() + nouns.slice(1)),
@@ -48,8 +55,9 @@ async function ask(context, {table, nouns}, stretch) {
 /**
  * @param {import("./parts.js").Context} context
  * @param {{from: number, to: number}} stretch
+ * @param {Set<number> | null} area bands to which it is limited
  */
-export function fillStretch(context, stretch) {
+export function fillStretch(context, stretch, area) {
 	const {store, trace} = context;
 	const present = new Set(trace.bands.map((/** @type {any} */ band) => band.table));
 	/** @type {import("../shared/tables.js").Description[]} */
@@ -60,9 +68,11 @@ export function fillStretch(context, stretch) {
 			{text: "Zoom to it", about: "on the timeline (F)",
 				run: () => store.update({view: "timeline", ...stretch}, "push")},
 			{text: "Clear", about: "select no stretch of time (Esc)",
-				run: () => store.update({options: {stretch: null}}, "push")}]),
+				run: () => store.update({options: {stretch: null, area: null}}, "push")}]),
 		listing([
 			{name: "from", value: valueNodes(stretch.from, "ns")},
-			{name: "to", value: valueNodes(stretch.to, "ns")}]),
-		...shown.map((each) => later(each.nouns, ask(context, each, stretch))));
+			{name: "to", value: valueNodes(stretch.to, "ns")},
+			...(area ? [{name: "on", value: [counted(area.size, "band")]}] : [])]),
+		later("Stacks", icicle(context, stretch, stackTracks(trace, area))),
+		...shown.map((each) => later(each.nouns, ask(context, each, stretch, area))));
 }

@@ -2,8 +2,9 @@
 /** The camera of the graph: which point is in the middle of the canvas, and the scale. */
 
 const SMALLEST = 0.001;
-/** What is smaller than that cannot be read. */
-const LEGIBLE = 0.3;
+/** What is smaller than that cannot be read; what begins larger than that shows too little. */
+const LEGIBLE = 0.55;
+const COMFORTABLE = 0.75;
 const LARGEST = 4;
 
 /**
@@ -79,7 +80,8 @@ export class Camera {
 	}
 
 	/**
-	 * Shows all of a page, or the beginning of one that is much too large.
+	 * Shows all of a page, or the beginning of one that is much too large: as wide as it is, if that can be read, and
+	 * never the empty room beside it.
 	 * @param {Rectangle} page
 	 * @param {Rectangle | undefined} first what stands at its beginning
 	 */
@@ -87,9 +89,23 @@ export class Camera {
 		this.fit(page);
 		if (this.scale >= LEGIBLE || !first)
 			return;
-		this.scale = 0.6;
+		const wide = (0.96 * this.width) / page.width;
+		this.scale = wide >= LEGIBLE ? Math.min(wide, 1) : COMFORTABLE;
 		this.centre(first);
 		this.y = first.y + (this.height / 2 - 40) / this.scale;
+		const half = this.width / 2 / this.scale;
+		this.x = wide >= this.scale ? page.x + page.width / 2
+			: Math.min(Math.max(this.x, page.x + half), page.x + page.width - half);
+	}
+
+	/**
+	 * Shows all that is in a box, or, near enough to read it, what comes first in it.
+	 * @param {Rectangle} box
+	 * @param {Rectangle | undefined} first
+	 */
+	enter(box, first) {
+		this.start(box, first);
+		this.scale = Math.max(this.scale, LEGIBLE);
 	}
 
 	/** @param {Rectangle} rectangle */

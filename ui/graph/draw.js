@@ -4,8 +4,9 @@
  * recognised at its scale: from afar, items are plain rectangles and edges are hair lines.
  */
 
+import {bytes, counted, duration} from "../shared/format.js";
 import {themeColour} from "../shared/theme.js";
-import {paintOf} from "./paint.js";
+import {deviceColour, laneColour, laneName, paintOf} from "./paint.js";
 import {meet} from "./picture.js";
 
 /**
@@ -25,9 +26,10 @@ import {meet} from "./picture.js";
 
 const FONT = "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif";
 const CONTROL = [4, 4];
+const STRIPE = 5;
 /** Scales from which on details are drawn. */
 const ROUND = 0.25;
-const BOTH_LINES = 0.7;
+const BOTH_LINES = 0.55;
 /** Of type, in pixels of the screen: what is wanted, and what can still be read. */
 const COMFORTABLE = 11;
 const SMALLEST_TYPE = 6.5;
@@ -76,7 +78,7 @@ function arrow(context, points) {
 }
 
 /** @param {Item} item */
-const titleOf = (item) => (item.scope || item.children === 0 ? item.title
+const titleOf = (item) => (item.scope || item.children === 0 ? item.title.trim() || "(no name)"
 	: `${item.children} × ${item.type || item.title}`);
 
 export class Painter {
@@ -96,7 +98,7 @@ export class Painter {
 
 	#readColours() {
 		return Object.fromEntries(["background", "panel", "raised", "line", "text", "quiet", "accent", "mark",
-			"selection"].map((name) => [name, themeColour(`--${name}`)]));
+			"selection", "warning"].map((name) => [name, themeColour(`--${name}`)]));
 	}
 
 	/** @param {Look} look */
@@ -114,6 +116,9 @@ export class Painter {
 		const items = picture.items.filter((item) => meet(item, window));
 		for (const box of items.filter((item) => item.is_open))
 			this.#drawBox(box, look);
+		const lanes = picture.lanes.filter((lane) => meet(lane, window));
+		for (const lane of lanes)
+			this.#drawLane(lane, look);
 		this.#drawEdges(picture.edges.filter((edge) => meet(edge, window)), look);
 		for (const item of items) {
 			if (item.is_open)
@@ -121,6 +126,8 @@ export class Painter {
 			else
 				this.#drawItem(item, look);
 		}
+		for (const lane of lanes)
+			this.#drawLaneName(lane, look);
 		if (look.current)
 			this.#drawFrame(look.current, this.colours.selection, 2.5, look);
 	}
@@ -134,6 +141,43 @@ export class Painter {
 		context.strokeStyle = box === hovered ? colours.accent : colours.line;
 		context.lineWidth = 1 / Math.min(camera.scale, 1);
 		context.stroke();
+	}
+
+	/**
+	 * A device's part of a box.
+	 * @param {import("./picture.js").Lane} lane
+	 * @param {Look} look
+	 */
+	#drawLane({x, y, width, height, device}, {camera}) {
+		const {context} = this;
+		context.fillStyle = laneColour(device);
+		context.globalAlpha = 0.1;
+		context.fillRect(x, y, width, height);
+		context.globalAlpha = 1;
+		context.fillRect(x, y, width, 2 / Math.min(camera.scale, 1));
+	}
+
+	/**
+	 * The name of its device, above it or at the upper edge of the window.
+	 * @param {import("./picture.js").Lane} lane
+	 * @param {Look} look
+	 */
+	#drawLaneName({x, y, width, height, device}, {camera}) {
+		const {context, colours} = this;
+		const size = Math.min(Math.max(11, COMFORTABLE / camera.scale), height / 5);
+		if (size * camera.scale < SMALLEST_TYPE)
+			return;
+		context.font = `600 ${size}px ${FONT}`;
+		context.textBaseline = "bottom";
+		context.textAlign = "right";
+		const text = this.#shorten(laneName(device), width - 8);
+		const bottom = Math.min(Math.max(y - 2, camera.window.y + 1.5 * size), y + height);
+		context.strokeStyle = colours.background;
+		context.lineWidth = size / 3;
+		context.strokeText(text, x + width - 4, bottom);
+		context.fillStyle = laneColour(device);
+		context.fillText(text, x + width - 4, bottom);
+		context.textAlign = "left";
 	}
 
 	/**
@@ -169,8 +213,30 @@ export class Painter {
 		context.globalAlpha = isNear ? 0.75 : 0.45;
 		this.#strokeEdges(edges, width, colours.quiet, isNear);
 		context.globalAlpha = 1;
+		const crossing = edges.filter(({isCrossing, kind}) => isCrossing && kind === "data");
+		this.#strokeEdges(crossing, (edge) => Math.max(width(edge), 2 * hair), colours.warning, isNear);
+		if (camera.scale >= BOTH_LINES)
+			this.#drawAmounts(crossing);
 		if (touched.length > 0)
 			this.#strokeEdges(touched, (edge) => Math.max(width(edge), 1.8 * hair), colours.accent, isNear, true);
+	}
+
+	/**
+	 * What crosses from one device to another, in bytes.
+	 * @param {Edge[]} edges
+	 */
+	#drawAmounts(edges) {
+		const {context, colours} = this;
+		context.font = `600 10px ${FONT}`;
+		context.textBaseline = "middle";
+		context.lineWidth = 3;
+		context.strokeStyle = colours.background;
+		context.fillStyle = colours.warning;
+		for (const {bytes: amount, points} of edges.filter((edge) => edge.bytes)) {
+			const at = 2 * Math.floor(points.length / 4);
+			context.strokeText(bytes(amount ?? 0), points[at] + 5, points[at + 1] - 8);
+			context.fillText(bytes(amount ?? 0), points[at] + 5, points[at + 1] - 8);
+		}
 	}
 
 	/**
@@ -253,12 +319,31 @@ export class Painter {
 				context.stroke();
 			}
 		}
+		if (isNear)
+			this.#drawStripe(item);
 		if (look.matches.marked.has(item))
 			this.#drawFrame(item, colours.mark, 4, look);
 		if (look.camera.scale >= BOTH_LINES)
-			this.#drawTexts(item, look.matches.scopes.get(item) ?? 0);
+			this.#drawTexts(item, look.matches.scopes.get(item) ?? 0, look.camera.scale);
 		else
 			this.#drawTitle(item, look.camera.scale);
+	}
+
+	/**
+	 * The device that it runs on, whatever the colour of the rest means.
+	 * @param {Item} item
+	 */
+	#drawStripe(item) {
+		const {context} = this;
+		const {x, y, width, height} = item;
+		if (!item.device && !item.is_on_several)
+			return;
+		context.save();
+		roundRectangle(context, {x, y, width, height}, item.scope ? 4 : 9);
+		context.clip();
+		context.fillStyle = deviceColour(item);
+		context.fillRect(x, y, STRIPE, height);
+		context.restore();
 	}
 
 	/**
@@ -284,22 +369,29 @@ export class Painter {
 		context.textAlign = "left";
 	}
 
-	/** @param {Item} item @param {number} found inside */
-	#drawTexts(item, found) {
+	/**
+	 * Two lines, as large as there is room for when they are seen from afar.
+	 * @param {Item} item
+	 * @param {number} found inside
+	 * @param {number} scale
+	 */
+	#drawTexts(item, found, scale) {
 		const {context, colours} = this;
 		const middle = item.x + item.width / 2;
 		const room = item.width - 14;
 		const isOne = item.children === 0;
 		const below = found > 0 ? `${found} of ${item.children} found` :
-			item.scope ? `${item.children} operations` : isOne ? item.type ?? "" : "alike";
+			[item.scope ? counted(item.children, "operation") : isOne ? item.type !== item.title && item.type : "alike",
+				item.self_ns > 0 && duration(item.self_ns)].filter(Boolean).join(" · ");
 		context.textAlign = "center";
 		context.textBaseline = "alphabetic";
 		context.fillStyle = colours.text;
-		context.font = `${isOne ? 500 : 600} 12px ${FONT}`;
+		const size = Math.min(Math.max(12, 10 / scale), 18).toFixed(1);
+		context.font = `${isOne ? 500 : 600} ${size}px ${FONT}`;
 		context.fillText(this.#shorten(titleOf(item), room), middle, item.y + (below ? 17 : 23));
-		context.font = `10px ${FONT}`;
+		context.font = `${Math.min(Math.max(10, 7.5 / scale), 13).toFixed(1)}px ${FONT}`;
 		context.globalAlpha = 0.75;
-		context.fillText(this.#shorten(below, room), middle, item.y + 30);
+		context.fillText(this.#shorten(below, room), middle, item.y + 31);
 		context.globalAlpha = 1;
 		context.textAlign = "left";
 	}

@@ -12,7 +12,7 @@
  */
 
 import {replaceContent} from "../shared/dom.js";
-import {count, duration, percent} from "../shared/format.js";
+import {count, counted, duration, percent} from "../shared/format.js";
 import {onThemeChange} from "../shared/theme.js";
 import {Camera} from "./camera.js";
 import {Painter} from "./draw.js";
@@ -43,15 +43,17 @@ const removeFrom = (text, less) => readList(text).filter((each) => each !== less
 function describe(item, span) {
 	const words = [item.name];
 	if (item.scope)
-		words.push(`scope of ${count(item.children)} operations`);
+		words.push(`scope of ${counted(item.children, "operation")}`);
 	else if (item.children)
-		words.push(`and ${count(item.children - 1)} similar ones`);
+		words.push(`and ${counted(item.children - 1, "similar one")}`);
 	else if (item.type)
 		words.push(item.type);
 	if (item.device || item.is_on_several)
 		words.push(item.device ? shortDevice(item.device) : "several devices");
 	words.push(item.count === 0 ? "not executed" :
-		`${count(item.count)} executions, self time ${duration(item.self_ns)}`);
+		`${counted(item.count, "execution")}, self time ${duration(item.self_ns)}`);
+	if (item.variables > 0)
+		words.push(`with ${counted(item.variables, "variable or constant", "variables and constants")}`);
 	if (item.device_ns > 0)
 		words.push(`${duration(item.device_ns)} on the device`);
 	if (item.critical_ns > 0)
@@ -86,6 +88,7 @@ class GraphView {
 		this.parts = createFrame(context.trace.graphs, {
 			choose: (graph) => this.#choose(graph),
 			paint: (paint) => this.store.update({options: {paint}}),
+			lanes: () => this.toggleLanes(),
 			fit: () => this.fit(),
 			reset: () => this.store.update({options: NOTHING_OPENED}),
 			find: () => {
@@ -107,11 +110,12 @@ class GraphView {
 		this.store.subscribe(() => this.#follow());
 	}
 
-	/** The graph that the state names, otherwise the one with the most executions. */
+	/** The graph that the state names; otherwise the one with the most executions, with edges if any has edges. */
 	#wantedGraph() {
 		const {graphs} = this.context.trace;
 		const wanted = Number(this.store.state.options.graph);
-		const largest = [...graphs].sort((a, b) => b.executions - a.executions || b.nodes - a.nodes)[0];
+		const largest = [...graphs].sort((a, b) => Number(b.edges > 0) - Number(a.edges > 0) ||
+			b.executions - a.executions || b.nodes - a.nodes)[0];
 		return graphs.find((/** @type {any} */ each) => each.graph === wanted)?.graph ?? largest?.graph ?? null;
 	}
 
@@ -149,12 +153,14 @@ class GraphView {
 			return;
 		}
 		this.parts.chooser.value = String(graph);
-		const {opened, closed, unfolded} = this.store.state.options;
+		const {opened, closed, unfolded, lanes} = this.store.state.options;
 		const isThere = this.picture?.graph === graph && (this.picture?.byId.has(`n${node}`) ?? false);
-		const asked = [graph, opened, closed, unfolded].join(" ");
+		const {scope} = this.store;
+		const asked = [scope, graph, lanes, opened, closed, unfolded].join(" ");
 		if (asked !== this.asked || (node !== null && !isThere)) {
 			this.asked = asked;
-			const picture = await this.#fetch({graph, open: opened, close: closed, unfold: unfolded, show: node});
+			const picture = await this.#fetch(
+				{graph, scope, open: opened, close: closed, unfold: unfolded, show: node, lanes: lanes ? 1 : null});
 			if (!picture)
 				return;
 			this.#show(picture);
@@ -198,7 +204,7 @@ class GraphView {
 		const open = [...new Set([...readList(opened), ...around])].join(",") || null;
 		const close = readList(closed).filter((each) => !around.includes(each)).join(",") || null;
 		const unfold = item ? addTo(unfolded, String(item.node)) : unfolded ?? null;
-		this.asked = [picture?.graph, open, close, unfold].join(" ");
+		this.asked = [store.scope, picture?.graph, store.state.options.lanes, open, close, unfold].join(" ");
 		store.update({options: {opened: open, closed: close, unfolded: unfold}});
 	}
 
@@ -213,7 +219,9 @@ class GraphView {
 		this.picture = picture;
 		this.hovered = null;
 		this.parts.message.textContent = picture.items.length === 0 ? "The graph is empty." : "";
-		if (anchor && same) {
+		if (anchor && same && same.is_open && !anchor.is_open) {
+			this.camera.enter(same, picture.firstIn(same)); /* what was opened is to be seen */
+		} else if (anchor && same) {
 			this.camera.x += same.x + same.width / 2 - anchor.x - anchor.width / 2;
 			this.camera.y += same.y - anchor.y;
 		} else if (!this.camera.read(this.store.state.options.at)) {
@@ -226,6 +234,8 @@ class GraphView {
 	#update() {
 		if (!this.picture)
 			return;
+		this.parts.lanes.hidden = !this.picture.hasDevices;
+		this.parts.lanes.setAttribute("aria-pressed", String(this.picture.hasLanes));
 		replaceContent(this.parts.legend, ...createLegend(this.paint, this.picture));
 		this.#say();
 		this.redraw();
@@ -236,10 +246,13 @@ class GraphView {
 		const {picture} = this;
 		if (!picture)
 			return;
-		this.canvas.setAttribute("aria-label", `Dataflow graph ${picture.name}: ${count(picture.items.length)} items`);
+		const items = counted(picture.items.length, "item");
+		this.canvas.setAttribute("aria-label", `Dataflow graph ${picture.name}: ${items}`);
 		this.parts.status.textContent = item ? describe(item, this.store.span) :
-			`${count(picture.items.length)} items, ${count(picture.edges.length)} edges, ` +
-			`laid out in ${picture.layoutMs.toFixed(1)} ms`;
+			[items, picture.items.length > 0 && picture.edges.length === 0 ? "the trace does not say what feeds what"
+				: counted(picture.edges.length, "edge"),
+			picture.crossing > 0 && `${counted(picture.crossing, "edge crosses", "edges cross")} ` +
+				"from one device to another"].filter(Boolean).join(", ");
 	}
 
 	redraw() {
@@ -340,6 +353,10 @@ class GraphView {
 		this.store.update({options: !item.scope ? {unfolded: addTo(unfolded, number)} :
 			item.is_open ? {closed: addTo(closed, number), opened: removeFrom(opened, number)} :
 			{opened: addTo(opened, number), closed: removeFrom(closed, number)}}, "push");
+	}
+
+	toggleLanes() {
+		this.store.update({options: {lanes: this.store.state.options.lanes ? null : "on", at: null}}, "push");
 	}
 
 	fit() {

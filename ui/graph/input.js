@@ -15,6 +15,7 @@ const TREMBLE = 4;
  * @property {(x: number, y: number) => void} pick
  * @property {(x: number, y: number) => void} toggleAt
  * @property {() => void} fit
+ * @property {() => void} toggleLanes
  * @property {() => void} toggle
  * @property {(direction: "up" | "down" | "left" | "right") => void} move
  */
@@ -101,6 +102,7 @@ export function declareKeys(keys, target) {
 		{view, keys: ["ArrowLeft"], about: "go to the item on the left", run: () => target.move("left")},
 		{view, keys: ["ArrowRight"], about: "go to the item on the right", run: () => target.move("right")},
 		{view, keys: ["f", "0"], about: "show the whole graph", run: () => target.fit()},
+		{view, keys: ["l"], about: "give each device a lane, or none", run: () => target.toggleLanes()},
 		{view, keys: ["w", "+", "="], about: "zoom in", run: zoom(ZOOM)},
 		{view, keys: ["s", "-"], about: "zoom out", run: zoom(1 / ZOOM)},
 		{view, keys: ["a", "Shift+ArrowLeft"], about: "move left", run: pan(-1, 0)},

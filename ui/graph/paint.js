@@ -45,6 +45,15 @@ function nameOf(item, paint) {
 /** @param {string} name */
 const colourOf = (name) => (name === "unknown" || name === "several" || name === "scope" ? NONE : nameColour(name));
 
+/** @param {string | null} device of a lane */
+export const laneColour = (device) => (device ? nameColour(shortDevice(device)) : NONE);
+
+/** @param {string | null} device of a lane */
+export const laneName = (device) => (device ? shortDevice(device) : "several devices, or none");
+
+/** @param {Item} item */
+export const deviceColour = (item) => colourOf(nameOf(item, "device"));
+
 /**
  * @param {Item} item
  * @param {string} paint

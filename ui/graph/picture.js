@@ -17,10 +17,14 @@
  * @typedef {Rectangle & Figures & {
  *     id: string, parent: string | null, node: number | null, scope: number | null, title: string, name: string,
  *     type: string | null, device: string | null, is_on_several: boolean, children: number, is_open: boolean,
+ *     variables: number,
  *     depth: number, into: Edge[], out: Edge[]}} Item
  *
+ * A part of a box in which all items are of one device, or, where it is null, of several or of none.
+ * @typedef {Rectangle & {device: string | null}} Lane
+ *
  * @typedef {Rectangle & {from: Item, to: Item, kind: "data" | "control", count: number, bytes: number | null,
- *     is_back: boolean, is_cut: boolean, points: number[]}} Edge
+ *     is_back: boolean, is_cut: boolean, isCrossing: boolean, points: number[]}} Edge
  *
  * An operation that is searched for, and the scopes around it, the innermost first.
  * @typedef {{node: number, scopes: number[]}} Found
@@ -45,6 +49,21 @@ function around(points) {
 	}
 	return {x: left, y: top, width: right - left, height: bottom - top};
 }
+
+/**
+ * Whether what one gives the other has to be copied.
+ * @param {Item} from
+ * @param {Item} to
+ */
+const isCrossing = (from, to) => Boolean(from.device && to.device) && from.device !== to.device &&
+	!from.is_on_several && !to.is_on_several;
+
+/* In pixels of the picture. */
+const LANE_ROOM = 8;
+const BOX_TITLE = 18;
+
+/** @param {Item} item what all items of its lane have in common; null: those of several devices, or of none */
+const laneOf = ({device, is_on_several}) => (is_on_several ? null : device);
 
 /** @param {Rectangle} rectangle */
 const middle = (rectangle) => ({x: rectangle.x + rectangle.width / 2, y: rectangle.y + rectangle.height / 2});
@@ -71,7 +90,15 @@ export class Picture {
 		}
 		/** @type {Edge[]} */
 		this.edges = answer.edges.map((/** @type {any} */ edge) =>
-			({...edge, ...around(edge.points), from: this.get(edge.from), to: this.get(edge.to)}));
+			({...edge, ...around(edge.points), from: this.get(edge.from), to: this.get(edge.to),
+				isCrossing: isCrossing(this.get(edge.from), this.get(edge.to))}));
+		this.hasLanes = answer.has_lanes === true;
+		/** @type {Lane[]} */
+		this.lanes = this.hasLanes ? this.#findLanes() : [];
+		/** Whether there is more than one. */
+		this.hasDevices = new Set(this.items.map(laneOf).filter(Boolean)).size > 1;
+		/** How many edges lead from one device to another. */
+		this.crossing = this.edges.filter((edge) => edge.isCrossing).length;
 		for (const edge of this.edges) {
 			edge.from.out.push(edge);
 			edge.to.into.push(edge);
@@ -83,6 +110,35 @@ export class Picture {
 			critical_ns: this.#most((item) => item.critical_ns),
 			bytes: this.edges.reduce((most, edge) => Math.max(most, edge.bytes ?? 0), 0),
 		};
+	}
+
+	/** Where the items of each box that are of one device stand; of a box with one device, none. */
+	#findLanes() {
+		/** @type {Map<string | null, Map<string | null, Item[]>>} */
+		const boxes = new Map();
+		for (const item of this.items) {
+			const lanes = boxes.get(item.parent) ?? new Map();
+			lanes.set(laneOf(item), [...lanes.get(laneOf(item)) ?? [], item]);
+			boxes.set(item.parent, lanes);
+		}
+		return [...boxes].filter(([, lanes]) => lanes.size > 1).flatMap(([parent, lanes]) => {
+			const box = parent === null ? this.page : this.get(parent);
+			return [...lanes].map(([device, items]) => {
+				const left = Math.min(...items.map(({x}) => x)) - LANE_ROOM;
+				const right = Math.max(...items.map(({x, width}) => x + width)) + LANE_ROOM;
+				return {device, x: left, width: right - left, y: box.y + BOX_TITLE,
+					height: box.height - BOX_TITLE - LANE_ROOM};
+			});
+		});
+	}
+
+	/**
+	 * What stands highest in a box.
+	 * @param {Item} box
+	 */
+	firstIn(box) {
+		return this.items.filter(({parent}) => parent === box.id).reduce((/** @type {Item | undefined} */ best, item) =>
+			(best && best.y <= item.y ? best : item), undefined);
 	}
 
 	/** @param {(item: Item) => number} value of what is no box */

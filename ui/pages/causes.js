@@ -5,7 +5,7 @@
 const MEANINGS = {
 	"device": "a device was executing",
 	"dependency": "another operation had to end first",
-	"device busy": "another device was busy",
+	"device busy": "the device was busy with other work",
 	"dispatch": "ready work took its usual time to start",
 	"device unknown": "ready work did not start; the trace does not explain why",
 	"unlaunched": "the launch of the next operation is not in the trace",
@@ -20,6 +20,8 @@ const MEANINGS = {
 	"wake-up": "a thread had been woken but did not run yet",
 	"disk": "a thread waited for a disk",
 	"lock": "a thread waited for a lock",
+	"gil": "a thread waited for the interpreter's lock (GIL)",
+	"hand-over": "a thread waited for another one",
 	"network": "a thread waited for the network",
 	"sleep": "a thread was asleep",
 	"ipc": "a thread waited for a pipe or another channel between processes",
@@ -27,7 +29,7 @@ const MEANINGS = {
 	"signal": "a thread slept until another sent it a signal or ended the process",
 	"poll": "a thread waited in poll",
 	"stopped": "a thread was stopped",
-	"other": "a thread was blocked",
+	"other": "a thread was blocked for another reason",
 	"unknown": "a thread was blocked; the trace does not say why",
 	"untraced": "what happened was not recorded",
 };

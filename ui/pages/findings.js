@@ -46,9 +46,11 @@ import {createTable} from "./table.js";
  * @property {number} events
  * @property {number} event_bytes
  * @property {number | bigint} first_ns
- * @property {{part: string | null, first_ns: number | bigint, last_ns: number | bigint}} window
+ * @property {{part: string | null, first_ns: number | bigint, last_ns: number | bigint, before: string | null,
+ *     after: string | null}} window
  * @property {DeviceAnswer[]} devices
  * @property {{span_ns: number, shares: Cause[]} | null} critical_path
+ * @property {import("./problems.js").Problem[]} [problems] the most costly first
  * @property {Finding[]} findings
  *
  * @typedef {{cause: string, culprit: string, ns: number}} Cause
@@ -64,36 +66,39 @@ import {createTable} from "./table.js";
  * @typedef {import("../shared/links.js").Links} Links
  */
 
-/** @type {WeakMap<import("../shared/api.js").Api, Promise<Report>>} */
-const reports = new WeakMap();
+/**
+ * By what they are about.
+ * @type {Map<string, Promise<Report>>}
+ */
+const reports = new Map();
 
 /** Of each table; tables.js asks for the others of the one that is shown. */
 const FIRST_ROWS = 100;
 const MORE_ROWS = 5000;
 
 /**
- * The report of the whole trace, asked for once: the first rows of each table.
- * @param {import("../shared/api.js").Api} api
+ * The report on what all views look at, asked for once: the first rows of each table.
+ * @param {import("../main.js").Context} context
  */
-export function loadReport(api) {
-	let report = reports.get(api);
+export function loadReport({api, store: {scope}}) {
+	let report = reports.get(scope);
 	if (!report) {
-		report = api.json("report", {rows: FIRST_ROWS});
-		reports.set(api, report);
-		report.catch(() => reports.delete(api));
+		report = api.json("report", {rows: FIRST_ROWS, scope});
+		reports.set(scope, report);
+		report.catch(() => reports.delete(scope));
 	}
 	return report;
 }
 
 /**
  * Some more rows of a table, if it lacks any.
- * @param {import("../shared/api.js").Api} api
+ * @param {import("../main.js").Context} context
  * @param {string} id as in "idle.by_all"
  * @param {Table} table
  */
-export async function loadRows(api, id, table) {
+export async function loadRows({api, store: {scope}}, id, table) {
 	const first = table.rows.length;
-	const {rows} = await api.json("report", {table: id, first, rows: MORE_ROWS});
+	const {rows} = await api.json("report", {table: id, first, rows: MORE_ROWS, scope});
 	if (table.rows.length !== first)
 		return; /* somebody else has been faster */
 	table.rows = table.rows.concat(rows);

@@ -6,8 +6,8 @@
  */
 
 import {drawing, element, problem, replaceContent} from "../shared/dom.js";
-import {bytes, count, duration} from "../shared/format.js";
-import {panned, zoomed} from "../timeline/viewport.js";
+import {bytes, counted, duration} from "../shared/format.js";
+import {panned, revealed, zoomed} from "../timeline/viewport.js";
 import {area, horizontal, responsive, timeAxis, valueAxis, vertical} from "./plots.js";
 import {createTable} from "./table.js";
 
@@ -42,6 +42,8 @@ class Memory {
 		/** @type {Map<number, import("../shared/api.js").SeriesPart>} */
 		this.parts = new Map();
 		this.fetched = "";
+		/** What the peaks are of. */
+		this.scope = "";
 		this.shownLive = "";
 		/** @type {{refresh: () => void} | null} */
 		this.table = null;
@@ -54,6 +56,7 @@ class Memory {
 			key(["w", "+", "="], "zoom in", () => this.#zoom(0.5)), key(["s", "-"], "zoom out", () => this.#zoom(2)),
 			key(["a"], "pan to earlier", () => this.#pan(-STEP)), key(["d"], "pan to later", () => this.#pan(STEP)),
 			key(["f", "0", "Home"], "show the whole trace", () => this.#showAll()),
+			key(["p"], "show the peak", () => this.#showPeak(this.#chosenPlot()?.series)),
 			key(["ArrowLeft"], "go to the previous moment", () => this.#moveMoment(-1)),
 			key(["ArrowRight"], "go to the next moment", () => this.#moveMoment(1)));
 		context.keys.addGestures({gesture: "click", about: "show what is live at that time", view: "memory"},
@@ -64,7 +67,9 @@ class Memory {
 		/** @type {Series[]} */
 		let all;
 		try {
-			all = (await this.context.api.json("memory")).series;
+			const {scope, all: {from, to}} = this.context.store;
+			this.scope = scope;
+			all = (await this.context.api.json("memory", {from: Math.floor(from), to: Math.ceil(to)})).series;
 		} catch (error) {
 			replaceContent(this.element, problem(error));
 			return;
@@ -72,11 +77,13 @@ class Memory {
 		if (all.length === 0) {
 			replaceContent(this.element, element("div", {class: "empty"},
 				element("h2", {}, "The trace contains no allocations"),
-				element("p", {}, "Allocations come from the runtime level (OpenCL buffers) and from the dataflow " +
-					"level (TensorFlow's allocators, or a program through millrace.h).")));
+				element("p", {}, "Allocations come from the runtime level (what the GPU runtime allocates) and from " +
+					"the dataflow level (the framework's allocators, or a program through millrace.h).")));
 			return;
 		}
 		this.plots = all.map((series) => this.#plot(series));
+		this.fetched = "";
+		this.shownLive = "";
 		this.#build(all);
 		this.#follow();
 	}
@@ -95,14 +102,15 @@ class Memory {
 				button("←", "Earlier", () => this.#pan(-STEP)), button("→", "Later", () => this.#pan(STEP)),
 				button("All", "Show the whole trace", () => this.#showAll())),
 			...this.plots.map(({series, element: svg}) => element("section", {},
-				element("h3", {}, `${series.title} `, element("span", {class: "quiet"}, this.#about(series))),
+				element("h3", {}, `${series.title} `, element("span", {class: "quiet"}, this.#about(series)),
+					element("button", {class: "peak", "aria-label": `Peak of ${series.title}`,
+						title: "what was live at the peak", click: () => this.#showPeak(series)}, "Peak")),
 				svg))));
 	}
 
 	/** @param {Series} series */
-	#about({teller, peak_bytes, peak_at, end_bytes}) {
-		const kind = teller === "framework" ? "allocated by the framework" : "allocated from the runtime";
-		return `${kind}: peak ${bytes(peak_bytes)} at ${duration(peak_at)}; ${bytes(end_bytes)} at the end`;
+	#about({peak_bytes, peak_at, end_bytes}) {
+		return `peak ${bytes(peak_bytes)} at ${duration(peak_at)}; ${bytes(end_bytes)} at the end`;
 	}
 
 	/**
@@ -179,6 +187,25 @@ class Memory {
 		this.context.store.update({options: {moment: String(time), memory: String(band)}}, "push");
 	}
 
+	/**
+	 * What was live at the peak, which comes into the window.
+	 * @param {Series | undefined} series
+	 */
+	#showPeak(series) {
+		const {store} = this.context;
+		if (!series)
+			return;
+		const {band, peak_at} = series;
+		store.update({...revealed(store.state, peak_at, peak_at + 1, store.span),
+			options: {moment: String(peak_at), memory: String(band)}}, "push");
+	}
+
+	/** The one that was clicked last, or the first. */
+	#chosenPlot() {
+		const {memory} = this.context.store.state.options;
+		return this.plots.find(({series}) => String(series.band) === memory) ?? this.plots[0];
+	}
+
 	/** @param {number} direction */
 	#moveMoment(direction) {
 		const {from, to, options} = this.context.store.state;
@@ -204,13 +231,19 @@ class Memory {
 	}
 
 	#showAll() {
-		this.context.store.update({from: 0, to: this.context.store.span});
+		this.context.store.update({...this.context.store.all});
 	}
 
 	/** Shows what the state says. */
 	#follow() {
-		if (this.context.store.state.view !== "memory" || this.plots.length === 0)
+		const {state: {view}, scope} = this.context.store;
+		if (view !== "memory" || this.plots.length === 0)
 			return;
+		if (scope !== this.scope) {
+			this.scope = scope;
+			this.load(); /* peaks are those of what is looked at */
+			return;
+		}
 		for (const plot of this.plots)
 			plot.redraw();
 		this.table?.refresh();
@@ -268,7 +301,7 @@ class Memory {
 		this.table = table;
 		return replaceContent(this.live,
 			element("h3", {}, `Live at ${duration(Number(options.moment))}: `, element("span", {class: "quiet"},
-				`${bytes(answer.bytes)} in ${count(answer.count)} allocations`)),
+				`${bytes(answer.bytes)} in ${counted(answer.count, "allocation")}`)),
 			answer.rows.length > 0 && table.element);
 	}
 

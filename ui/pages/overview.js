@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The overview: whether the trace can be trusted, where the time went, and the largest causes. The evidence for each
- * statement is one click away.
+ * The overview: the verdict first, then what the devices did, both without scrolling; then where the time went in
+ * detail, and last whether the trace can be trusted, unless that endangers the verdict. The evidence for each statement
+ * is one click away.
  */
 
 import {nanosecondsBetween} from "../shared/api.js";
 import {causeColour, nameColour} from "../shared/colours.js";
 import {element, problem, replaceContent} from "../shared/dom.js";
-import {bytes, count, duration, percent} from "../shared/format.js";
+import {bytes, counted, duration, percent} from "../shared/format.js";
 import {createLinks} from "../shared/links.js";
 import {causeMeaning} from "./causes.js";
 import {evidenceList, findingOf, loadReport, rowsOf, sentenceList, sumByCause} from "./findings.js";
 import {stackedBar, swatch} from "./plots.js";
+import {furtherProblems, problemCards} from "./problems.js";
 
 /**
  * @typedef {import("./findings.js").Report} Report
@@ -39,7 +41,7 @@ function linkOrText(text, title, run) {
 function partOf({first_ns, window}) {
 	const from = nanosecondsBetween(first_ns, window.first_ns);
 	const length = nanosecondsBetween(window.first_ns, window.last_ns);
-	return window.part === "" ? `${duration(length)}, ${duration(from)} after the beginning` : window.part;
+	return window.part === "" ? `${duration(length)}, ${duration(from)} after the start` : window.part;
 }
 
 /** @param {Omit<Report, "devices" | "critical_path" | "findings">} report what ran, of a report */
@@ -52,10 +54,11 @@ function facts(report) {
 		["ran", started ? date : null],
 		["on", report.host],
 		["for", [duration(report.wall_ns), exit].filter(Boolean).join(", ")],
-		["recorded", `${count(report.processes)} ${report.processes === 1 ? "process" : "processes"}, ` +
-			`${count(report.threads)} ${report.threads === 1 ? "thread" : "threads"}, ` +
-			`${count(report.events)} events, ${bytes(report.event_bytes)}`],
-		["part", partOf(report)],
+		["recorded", [counted(report.processes, "process", "processes"), counted(report.threads, "thread"),
+			counted(report.events, "event"), bytes(report.event_bytes)].join(", ")],
+		[report.window.before === null ? "part" : "steps", partOf(report)],
+		["before", report.window.before],
+		["after", report.window.after],
 	].filter(([, text]) => text)
 		.map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", {}, text))));
 }
@@ -85,11 +88,13 @@ function missing(report) {
 	const has = (/** @type {string} */ id) => findingOf(report, id)?.tables.some(({rows}) => rows.length > 0);
 	const hints = [
 		!has("devices") && ["No device activity was recorded. ",
-			"Programs that use OpenCL are traced without changes; “millrace doctor” lists what can be traced here."],
+			"Programs that use CUDA, HIP, HSA or OpenCL are traced without changes; “millrace doctor” lists what can " +
+			"be traced here."],
 		!has("threads") && ["Without the kernel level it is not known what threads waited for: this time is untraced. ",
 			"Record with “sudo millrace record …”, or grant millrace the privileges that “millrace doctor” names."],
 		!has("operations") && ["No operation of a dataflow graph was recorded. ",
-			"TensorFlow is traced without changes; other programs can describe their graph through millrace.h."],
+			"TensorFlow and PyTorch are traced without changes; other programs can describe their graph through " +
+			"millrace.h."],
 	];
 	const isRecorded = report.command !== null; /* what another tool has recorded is past our advice */
 	return hints.some(Boolean) && element("section", {class: "hints", "aria-label": "What is missing"},
@@ -130,7 +135,7 @@ function breakdown(label, parts, whole) {
 	const shown = parts.length > SHOWN_PARTS + 1 ? parts.slice(0, SHOWN_PARTS) : parts;
 	const others = parts.slice(shown.length);
 	if (others.length > 0)
-		shown.push({name: `${others.length} others`, value: others.reduce((sum, {value}) => sum + value, 0),
+		shown.push({name: counted(others.length, "other"), value: others.reduce((sum, {value}) => sum + value, 0),
 			colour: causeColour("other"), about: others.map(({name}) => name).join(", "), show: null});
 	const rows = shown.map(({name, value, colour, about, show}) => element("tr", {},
 		element("td", {}, swatch(colour)),
@@ -188,14 +193,14 @@ function deviceSection(device, row, links) {
 function pathSpan({wall_ns, window}, span) {
 	const [traced, ran] = [duration(span), duration(wall_ns)];
 	if (window.part !== null || traced === ran)
-		return `What the end of these ${traced} waited for.`;
-	return `What the end of the trace waited for. The trace is ${traced} long, from its first record to its last; ` +
-		`the program ran for ${ran}` +
-		(span > wall_ns ? ": the rest is time before its start and after its end." : ", of which this is a part.");
+		return `The chain of work and waits that decides how long these ${traced} take.`;
+	return "The chain of work and waits that decides how long the trace is: " +
+		`${traced} from its first record to its last. The program ran for ${ran}` +
+		(span > wall_ns ? "; the rest is time before its start and after its end." : ", of which this is a part.");
 }
 
 /**
- * What the end of the run waited for.
+ * The critical path: what decides how long the run takes.
  * @param {Report} report
  * @param {Links | null} links
  */
@@ -222,10 +227,36 @@ function operations(report, links) {
 		return null;
 	const show = links && (() => links.showTable("operations", "by_type"));
 	const parts = types.map((row) => ({name: String(row.type), value: Number(row.self_ns), show,
-		colour: nameColour(String(row.type)), about: `${count(Number(row.count))} executions`}));
+		colour: nameColour(String(row.type)), about: counted(Number(row.count), "execution")}));
 	return element("section", {},
 		element("h2", {}, "Operations by type"),
 		breakdown("Time in operations by type", parts, whole));
+}
+
+/**
+ * What is wrong, or where no problem was looked for, the largest causes.
+ * @param {Report} report
+ * @param {Links | null} links
+ */
+function verdict(report, links) {
+	const finding = findingOf(report, "overview");
+	const problems = problemCards(report, links);
+	const shown = problems.length > 0 ? problems : cards(report, links);
+	if (shown.length === 0)
+		return null;
+	return element("section", {class: "verdict", "aria-label": "Verdict"},
+		problems.length === 0 && finding && element("h2", {}, finding.title),
+		element("div", {class: "cards"}, ...shown));
+}
+
+/**
+ * The sentences about where the time went, which need not be read first.
+ * @param {Report} report
+ */
+function sentences(report) {
+	const finding = findingOf(report, "overview");
+	return finding && finding.sentences.length > 0 && element("section", {},
+		element("h2", {}, finding.title), sentenceList(finding.sentences));
 }
 
 /**
@@ -237,21 +268,22 @@ function operations(report, links) {
 export function renderOverview(report, links) {
 	const finding = findingOf(report, "overview");
 	const trust = findingOf(report, "health");
-	const largest = cards(report, links);
+	const isEndangered = trust?.severity === "warning";
 	const rows = rowsOf(report, "devices", "devices"); /* in the same order */
 	return element("div", {class: "page overview"},
 		element("header", {}, element("h1", {}, report.command ?? report.trace), facts(report)),
-		trust && health(trust),
+		trust && isEndangered && health(trust),
 		report.events === 0 && element("p", {class: "empty"}, "The trace is empty: no event was recorded."),
-		finding && element("section", {},
-			element("h2", {}, finding.title), sentenceList(finding.sentences),
-			largest.length > 0 && element("div", {class: "cards"}, ...largest)),
-		rows.length > 0 && element("section", {}, element("h2", {}, "Devices"),
+		verdict(report, links),
+		rows.length > 0 && element("section", {class: "devices"}, element("h2", {}, "Devices"),
 			...rows.map((row, i) => deviceSection(report.devices[i], row, links))),
+		furtherProblems(report, links),
+		sentences(report),
 		criticalPath(report, links),
 		operations(report, links),
 		finding && finding.evidence.length > 0 && element("section", {},
 			element("h2", {}, "Evidence: the longest pieces"), evidenceList(report, finding.evidence, links)),
+		trust && !isEndangered && health(trust),
 		missing(report));
 }
 
@@ -259,11 +291,14 @@ export function renderOverview(report, links) {
  * What is known before the analyses have ended, and how far they are.
  * @param {import("../main.js").Context} context
  */
-function createWaiting({api, trace: {summary, command, path, health: known}}) {
+function createWaiting({api, store: {scope, all}, trace: {summary, command, path, health: known}}) {
+	const first = BigInt(summary.first_ns);
+	const window = scope === "whole" ? summary.window
+		: {part: "", first_ns: first + BigInt(all.from), last_ns: first + BigInt(all.to), before: "", after: ""};
 	const said = element("p", {role: "status"}, "Analysing the trace …");
 	const bar = element("progress", {"aria-label": "Analysing the trace"});
 	const began = performance.now();
-	const timer = window.setInterval(async () => {
+	const timer = setInterval(async () => {
 		said.textContent = `Analysing the trace … ${Math.round((performance.now() - began) / 1000)} s`;
 		const {done, total} = await api.json("progress").catch(() => ({total: 0}));
 		if (total > 0) {
@@ -274,10 +309,10 @@ function createWaiting({api, trace: {summary, command, path, health: known}}) {
 	const sentences = (known?.sentences ?? []).map((/** @type {string} */ text) => ({severity: known.severity, text}));
 	return {
 		element: element("div", {class: "page overview"},
-			element("header", {}, element("h1", {}, command ?? path), facts(summary)),
-			known && health({severity: known.severity, sentences}),
+			element("header", {}, element("h1", {}, command ?? path), facts({...summary, window})),
+			known?.severity === "warning" && health({severity: known.severity, sentences}),
 			said, bar),
-		stop: () => window.clearInterval(timer),
+		stop: () => clearInterval(timer),
 	};
 }
 
@@ -286,21 +321,22 @@ function createWaiting({api, trace: {summary, command, path, health: known}}) {
  * @returns {import("../main.js").View}
  */
 export function create(context) {
+	const {store} = context;
 	const place = element("div", {});
-	const load = () => {
+	let shown = "";
+	const load = async () => {
+		const {scope} = store;
+		if (store.state.view !== "overview" || shown === scope)
+			return;
+		shown = scope;
 		const waiting = createWaiting(context);
 		replaceContent(place, waiting.element);
-		loadReport(context.api)
-			.then((report) => replaceContent(place, renderOverview(report, createLinks(context))),
-				(error) => replaceContent(place, problem(error)))
-			.finally(waiting.stop);
+		const content = await loadReport(context)
+			.then((report) => renderOverview(report, createLinks(context)), problem);
+		waiting.stop();
+		if (shown === scope)
+			replaceContent(place, content);
 	};
-	return {
-		element: place,
-		show() {
-			if (!place.hasChildNodes())
-				load();
-		},
-		hide() {},
-	};
+	store.subscribe(load);
+	return {element: place, show: load, hide() {}};
 }

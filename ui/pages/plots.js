@@ -202,32 +202,72 @@ export function histogram(label, buckets, marks) {
 }
 
 /**
- * Durations in their order, a bar each; where there are more than pixels, the shortest and the longest of a pixel.
- * @param {number[]} durations
- * @param {(index: number) => string} nameOf what stands below a bar
- * @param {number} width
- * @param {number} height
- * @param {number} chosen -1: none
- * @param {number | null} median
+ * How far a scale must reach so that the usual values can be told apart: values beyond the far fence of a box plot
+ * (three times the middle half above it) are cut off.
+ * @param {number[]} values
  */
-export function durationBars(durations, nameOf, width, height, chosen, median) {
+export function robustTop(values) {
+	const sorted = [...values].sort((a, b) => a - b);
+	const quantile = (/** @type {number} */ share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
+	const fence = Math.max(quantile(0.75) + 3 * (quantile(0.75) - quantile(0.25)), 1.5 * quantile(0.5), 1);
+	const usual = sorted.filter((value) => value <= fence);
+	return {fence, top: (usual[usual.length - 1] ?? 1) * (usual.length < sorted.length ? 1.15 : 1)};
+}
+
+/**
+ * A bar of some height for a column, cut off at the top of the scale with a mark on it.
+ * @param {{x: number, width: number, y: Scale, kind: string}} place
+ * @param {number} value
+ * @param {Part[]} parts that it consists of; none: it is of one colour
+ * @returns {import("../shared/dom.js").Child[]}
+ */
+function barMarks({x, width, y, kind}, value, parts) {
+	const box = (/** @type {number} */ from, /** @type {number} */ to) => {
+		const [low, high] = [y.at(Math.min(from, y.to)), y.at(Math.min(to, y.to))];
+		return {x, width, y: high, height: Math.max(low - high, from === 0 ? 1 : 0)};
+	};
+	let before = 0;
+	const cut = `M${x},${y.at(y.to) + 7}h${width}l${-width / 2},-7Z`;
+	const stacked = parts.map((part) => {
+		before += part.value;
+		return drawing("rect", {class: "stack-mark", fill: part.colour, ...box(before - part.value, before)});
+	});
+	return [parts.length === 0 || kind.includes("chosen") ? drawing("rect", {class: kind, ...box(0, value)}) : null,
+		...stacked,
+		value > y.to && drawing("path", {class: "cut-mark", d: cut})];
+}
+
+/**
+ * Durations in their order, a bar each; where there are more than pixels, the shortest and the longest of a pixel. The
+ * scale is that of the usual ones; those beyond it are cut.
+ * @param {object} bars
+ * @param {number[]} bars.durations
+ * @param {(index: number) => string} bars.nameOf what stands below a bar
+ * @param {(index: number) => Part[]} [bars.partsOf] what a duration consists of
+ * @param {number} bars.width
+ * @param {number} bars.height
+ * @param {number} [bars.chosen] -1: none
+ * @param {number | null} [bars.median]
+ */
+export function durationBars({durations, nameOf, partsOf, width, height, chosen = -1, median = null}) {
 	const x = horizontal(0, durations.length, width);
-	const y = vertical(Math.max(...durations, 1), height);
+	const y = vertical(robustTop(durations).top, height);
 	const columns = Math.min(durations.length, Math.max(Math.floor(x.at(durations.length) - x.at(0)), 1));
 	const each = durations.length / columns;
 	const wide = x.at(each) - x.at(0);
-	const bar = (/** @type {string} */ kind, /** @type {number} */ column, /** @type {number} */ value) =>
-		drawing("rect", {class: kind, x: x.at(column * each), width: wide > 3 ? wide - 1 : wide,
-			y: y.at(value), height: Math.max(y.at(0) - y.at(value), 1)});
+	const place = (/** @type {string} */ kind, /** @type {number} */ column) =>
+		({x: x.at(column * each), width: wide > 3 ? wide - 1 : wide, y, kind});
+	/** @type {import("../shared/dom.js").Child[]} */
 	const bars = [];
 	for (let column = 0; column < columns; column++) {
 		const first = Math.floor(column * each);
 		const here = durations.slice(first, Math.max(Math.floor((column + 1) * each), first + 1));
 		const isChosen = chosen >= first && chosen < first + here.length;
 		const kind = isChosen ? "bar-mark chosen" : here.length > 1 ? "bar-mark range" : "bar-mark";
-		bars.push(bar(kind, column, Math.max(...here)));
-		if (here.length > 1 && !isChosen)
-			bars.push(bar("bar-mark", column, Math.min(...here)));
+		const longest = Math.max(...here);
+		bars.push(...barMarks(place(kind, column), longest, partsOf?.(first + here.indexOf(longest)) ?? []));
+		if (here.length > 1 && !isChosen && !partsOf)
+			bars.push(...barMarks(place("bar-mark", column), Math.min(...here), []));
 	}
 	const medianLine = median !== null && drawing("g", {class: "mark"},
 		drawing("line", {x1: MARGIN.left, x2: width - MARGIN.right, y1: y.at(median), y2: y.at(median)}),
@@ -235,8 +275,9 @@ export function durationBars(durations, nameOf, width, height, chosen, median) {
 	const named = roundValues(0, durations.length - 1, Math.floor(width / 90)).values.filter(Number.isInteger);
 	const middles = linear(-0.5, durations.length - 0.5, x.at(0), x.at(durations.length));
 	const names = lowerAxis(middles, height, named, nameOf);
-	const pointer = chosen >= 0 && wide < 4 && drawing("line", {class: "moment", y1: MARGIN.top, y2: y.at(0),
-		x1: x.at(chosen + 0.5), x2: x.at(chosen + 0.5)});
+	const at = x.at(chosen + 0.5);
+	const pointer = chosen >= 0 && (wide < 4 || partsOf !== undefined) &&
+		drawing("line", {class: "moment", x1: at, x2: at, y1: MARGIN.top, y2: y.at(0)});
 	return {scale: x, content: [valueAxis(y, width, "ns"), ...bars, medianLine, pointer, names]};
 }
 

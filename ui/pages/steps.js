@@ -3,10 +3,12 @@
  * Steps: how long each took, and why a step took longer or shorter than the median step.
  */
 
+import {causeColour} from "../shared/colours.js";
 import {element, problem, replaceContent} from "../shared/dom.js";
-import {count, duration} from "../shared/format.js";
+import {counted, duration, percent} from "../shared/format.js";
+import {causeMeaning} from "./causes.js";
 import {rowsOf, sumByCause} from "./findings.js";
-import {durationBars, responsive} from "./plots.js";
+import {durationBars, responsive, robustTop, swatch} from "./plots.js";
 import {createTable} from "./table.js";
 
 /**
@@ -16,6 +18,10 @@ import {createTable} from "./table.js";
  */
 
 const HEIGHT = 220;
+const OUTLIERS = 12;
+
+/** @param {Step} step */
+const lengthOf = ({from, to}) => to - from;
 
 /**
  * What two steps are compared by.
@@ -57,7 +63,7 @@ export function differences(here, median) {
  * @returns {Step | null}
  */
 function medianOf(steps) {
-	const sorted = [...steps].sort((a, b) => (a.to - a.from) - (b.to - b.from));
+	const sorted = [...steps].sort((a, b) => lengthOf(a) - lengthOf(b));
 	return sorted[Math.floor((sorted.length - 1) / 2)] ?? null;
 }
 
@@ -69,7 +75,7 @@ class Steps {
 		/** @type {Step[]} */
 		this.all = [];
 		/**
-		 * Those of the track that is shown.
+		 * Those of the track that is shown, in what all views look at.
 		 * @type {Step[]}
 		 */
 		this.steps = [];
@@ -84,11 +90,25 @@ class Steps {
 		 */
 		this.median = null;
 		this.isInferred = false;
+		/** Whether there are more steps than those that are shown. */
+		this.isPart = false;
 		this.compared = "";
 		this.chooser = element("select", {"aria-label": "Thread whose steps are shown"});
 		this.chooser.addEventListener("change", () =>
 			context.store.update({select: "", options: {steps: this.chooser.value}}, "push"));
 		this.comparison = element("div", {});
+		this.legend = element("ul", {class: "step-causes", "aria-label": "Causes"});
+		this.outliers = element("div", {class: "step-outliers"});
+		/**
+		 * By row: cause and ns in turn. Null until the server has answered.
+		 * @type {number[][] | null}
+		 */
+		this.causes = null;
+		/**
+		 * The causes of the steps that are shown, the largest first.
+		 * @type {number[]}
+		 */
+		this.order = [];
 		this.said = element("p", {role: "status"});
 		const plot = responsive("Durations of steps", HEIGHT, (width) => this.#draw(width));
 		this.plot = plot.element;
@@ -132,8 +152,65 @@ class Steps {
 				element("button", {"aria-label": "Next step", click: () => this.#move(1)}, "→"),
 				element("button", {click: () => this.#chooseLongest()}, "Longest"),
 				element("button", {click: () => this.#toTimeline()}, "Show on the timeline")),
-			this.plot, this.said, this.comparison));
+			this.plot, this.legend, this.said, this.outliers, this.comparison));
 		this.#follow();
+		this.#loadCauses();
+	}
+
+	/** What the critical path consists of during each step: the server works that out after the first picture. */
+	async #loadCauses() {
+		try {
+			this.causes = (await this.context.api.json("step_causes")).causes;
+		} catch (error) {
+			replaceContent(this.legend, problem(error));
+			return;
+		}
+		this.#follow();
+	}
+
+	/**
+	 * The causes of a step, in the same order for all: the causes of most of the time at the bottom.
+	 * @param {Step} step
+	 * @returns {import("./plots.js").Part[]}
+	 */
+	#causesOf(step) {
+		const names = this.context.trace.enumerations.causes;
+		const flat = this.causes?.[step.row] ?? [];
+		const sums = new Map(flat.flatMap((value, i) => (i % 2 === 0 ? [[value, flat[i + 1]]] : [])));
+		return this.order.filter((cause) => sums.has(cause)).map((cause) =>
+			({name: names[cause], value: sums.get(cause) ?? 0, colour: causeColour(names[cause])}));
+	}
+
+	/** Which causes there are, and how much of all steps each took. */
+	#showCauses() {
+		if (!this.causes)
+			return;
+		/** @type {Map<number, number>} */
+		const sums = new Map();
+		for (const {row} of this.steps) {
+			const flat = this.causes[row] ?? [];
+			for (let i = 0; i < flat.length; i += 2)
+				sums.set(flat[i], (sums.get(flat[i]) ?? 0) + flat[i + 1]);
+		}
+		const names = this.context.trace.enumerations.causes;
+		const whole = [...sums.values()].reduce((sum, ns) => sum + ns, 0);
+		this.order = [...sums].sort((a, b) => b[1] - a[1]).map(([cause]) => cause);
+		replaceContent(this.legend, ...this.order.map((cause) => element("li",
+			{title: causeMeaning(names[cause])}, swatch(causeColour(names[cause])),
+			` ${names[cause]} `, element("span", {class: "quiet"}, percent(sums.get(cause) ?? 0, whole)))));
+	}
+
+	/** The steps that are far longer than the others. */
+	#showOutliers() {
+		const {fence} = robustTop(this.steps.map(lengthOf));
+		const all = this.steps.filter((step) => lengthOf(step) > fence).sort((a, b) => lengthOf(b) - lengthOf(a));
+		const median = this.median ? lengthOf(this.median) : 0;
+		replaceContent(this.outliers, all.length > 0 && element("p", {},
+			`${counted(all.length, "step")} far longer than the others: `,
+			...all.slice(0, OUTLIERS).flatMap((step, i) => [i > 0 && ", ",
+				element("button", {class: "link", click: () => this.#choose(step)}, `step ${step.number}`),
+				` (${duration(lengthOf(step))}, ${(lengthOf(step) / median).toFixed(1)} × the median)`]),
+			all.length > OUTLIERS && ` and ${counted(all.length - OUTLIERS, "more", "more")}`));
 	}
 
 	/** @param {number} track */
@@ -155,33 +232,45 @@ class Steps {
 		const {state} = this.context.store;
 		if (state.view !== "steps" || this.all.length === 0)
 			return;
+		const {from, to} = this.context.store.all;
 		const chosen = this.#chosen();
 		const track = chosen?.track ?? Number(state.options.steps ?? this.medianOfAll?.track ?? this.all[0].track);
-		this.steps = this.all.filter((step) => step.track === track);
-		this.median = this.medianOfAll?.track === track ? this.medianOfAll : medianOf(this.steps);
+		const ofTrack = this.all.filter((step) => step.track === track);
+		const isInScope = (/** @type {Step} */ step) => step.from >= from && step.from < to;
+		this.steps = ofTrack.filter((step) => isInScope(step) || step === chosen);
+		this.isPart = this.steps.length < ofTrack.length;
+		this.median = this.medianOfAll?.track === track && !this.isPart ? this.medianOfAll
+			: medianOf(this.steps.filter(isInScope));
 		this.chooser.value = String(track);
+		this.#showCauses();
 		this.redraw();
 		this.#say(chosen);
+		this.#showOutliers();
 		this.#compare(chosen);
 	}
 
 	/** @param {number} width */
 	#draw(width) {
 		const chosen = this.#chosen();
-		const {scale, content} = durationBars(this.steps.map(({from, to}) => to - from),
-			(index) => String(this.steps[index].number), width, HEIGHT,
-			chosen ? this.steps.indexOf(chosen) : -1, this.median ? this.median.to - this.median.from : null);
+		const {scale, content} = durationBars({durations: this.steps.map(lengthOf), width, height: HEIGHT,
+			nameOf: (index) => String(this.steps[index].number),
+			partsOf: this.causes ? (index) => this.#causesOf(this.steps[index]) : undefined,
+			chosen: chosen ? this.steps.indexOf(chosen) : -1, median: this.median ? lengthOf(this.median) : null});
 		this.scale = scale;
 		return content;
 	}
 
 	/** @param {Step | null} chosen */
 	#say(chosen) {
-		const lengthOf = (/** @type {Step} */ {from, to}) => duration(to - from);
-		const many = `${count(this.steps.length)} steps` +
-			(this.median ? `; the median step took ${lengthOf(this.median)}` : "");
-		this.said.textContent = chosen ? `Step ${chosen.number} took ${lengthOf(chosen)}. ${many}.` :
-			`${many}. Choose one with a click or with ← and → to compare it with the median step.`;
+		if (this.steps.length === 1) {
+			const [{number}] = this.steps;
+			this.said.textContent = `Step ${number} took ${duration(lengthOf(this.steps[0]))}. It is the only one.`;
+			return;
+		}
+		const many = counted(this.steps.length, "step") + (this.isPart ? ", without warm-up" : "") +
+			(this.median ? `; the median step took ${duration(lengthOf(this.median))}` : "");
+		this.said.textContent = chosen ? `Step ${chosen.number} took ${duration(lengthOf(chosen))}. ${many}.` :
+			`${many}. Click a step, or use ← and →, to compare it with the median step.`;
 	}
 
 	/** @param {MouseEvent} event */
@@ -201,7 +290,7 @@ class Steps {
 	}
 
 	#chooseLongest() {
-		this.#choose(this.steps.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a)));
+		this.#choose(this.steps.reduce((a, b) => (lengthOf(b) > lengthOf(a) ? b : a)));
 	}
 
 	/**
@@ -222,7 +311,7 @@ class Steps {
 	 */
 	async #compare(chosen) {
 		const {median} = this;
-		const asked = chosen && median ? `${chosen.row}` : "";
+		const asked = chosen && median ? `${chosen.row} ${median.row}` : "";
 		if (asked === this.compared)
 			return;
 		this.compared = asked;

@@ -11,7 +11,7 @@
  */
 
 import {drawing, element, replaceContent} from "../shared/dom.js";
-import {count, percent, quantity} from "../shared/format.js";
+import {count, counted, percent, quantity} from "../shared/format.js";
 import {nameElement} from "../shared/names.js";
 import {orderBy, sumOf, toCsv} from "./table_rows.js";
 
@@ -324,8 +324,8 @@ class Table {
 		}
 		const all = this.entries.length + (this.options.leftOut ?? 0);
 		this.said.textContent = this.rows.length === all
-			? `${count(all)} ${all === 1 ? "row" : "rows"}`
-			: `${count(this.rows.length)} of ${count(all)} rows`;
+			? counted(all, "row")
+			: `${count(this.rows.length)} of ${counted(all, "row")}`;
 		this.cut.textContent = all > PRINTED_ROWS ? `The first ${PRINTED_ROWS} of ${count(all)} rows.` : "";
 		this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
 		replaceContent(this.foot, this.#totals());
@@ -375,7 +375,10 @@ class Table {
 			return;
 		this.first = first;
 		const inside = this.rows.slice(first, last).map((row, i) => this.#row(row, first + i));
-		replaceContent(this.body, isVirtual && gap(first), ...inside, isVirtual && gap(this.rows.length - last));
+		const nothing = this.rows.length === 0 && this.filter !== "" && element("tr", {class: "gap nothing"},
+			element("td", {colspan: this.heads.length}, `No row matches “${this.filter}”.`));
+		replaceContent(this.body, isVirtual && gap(first), ...inside, isVirtual && gap(this.rows.length - last),
+			nothing);
 	}
 
 	/**

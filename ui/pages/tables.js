@@ -11,7 +11,7 @@
  */
 
 import {element, problem, replaceContent} from "../shared/dom.js";
-import {count, duration} from "../shared/format.js";
+import {counted, duration} from "../shared/format.js";
 import {createLinks} from "../shared/links.js";
 import {loadReport, loadRows, sentenceList} from "./findings.js";
 import {histogram} from "./plots.js";
@@ -63,6 +63,8 @@ class Tables {
 		this.element = element("div", {class: "split"}, this.list, this.main);
 		/** @type {Listed[]} */
 		this.tables = [];
+		/** What they are about. */
+		this.scope = "";
 		this.shown = "";
 		this.plotted = "";
 		/** @type {ReturnType<typeof createTable> | null} */
@@ -79,8 +81,14 @@ class Tables {
 	}
 
 	async load() {
+		const {scope} = this.context.store;
+		this.scope = scope;
 		try {
-			this.tables = listTables((await loadReport(this.context.api)).findings);
+			const {findings} = await loadReport(this.context);
+			if (this.scope !== scope)
+				return;
+			this.tables = listTables(findings);
+			this.shown = "";
 		} catch (error) {
 			replaceContent(this.main, problem(error));
 			return;
@@ -93,9 +101,13 @@ class Tables {
 
 	/** Shows what the state says. */
 	#follow() {
-		const {view, options} = this.context.store.state;
+		const {state: {view, options}, scope} = this.context.store;
 		if (view !== "tables" || this.tables.length === 0)
 			return;
+		if (scope !== this.scope) {
+			this.load(); /* and comes here again */
+			return;
+		}
 		const named = this.tables.find(({id}) => id === options.table);
 		const better = this.#turnToSelection(named);
 		if (better) {
@@ -153,7 +165,7 @@ class Tables {
 		const {id, table} = listed;
 		try {
 			while (table.left_out && this.table === shown) {
-				await loadRows(this.context.api, id, table);
+				await loadRows(this.context, id, table);
 				shown.extend(table.rows, table.left_out);
 			}
 			if (this.table === shown)
@@ -222,8 +234,8 @@ class Tables {
 		const title = selected.kind === "row" ? selected.answer.title : selected.title;
 		replaceContent(this.distribution,
 			element("h3", {}, `${title} `, element("span", {class: "quiet"},
-				`${count(answer.count)} times, ${duration(answer.min_ns)} to ${duration(answer.max_ns)}, ` +
-				`median ${duration(answer.median_ns)}, 95 % within ${duration(answer.p95_ns)}`)),
+				`${counted(answer.count, "time")}, ${duration(answer.min_ns)} to ${duration(answer.max_ns)}, ` +
+				`median ${duration(answer.median_ns)}, 95% within ${duration(answer.p95_ns)}`)),
 			histogram(`How long ${title} took`, answer.buckets,
 				[{name: "median", value: answer.median_ns}, {name: "95 %", value: answer.p95_ns}]));
 	}

@@ -1,63 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Colours by meaning, the same in every view. Each name has its own hue, the same in all views and traces. States and
- * causes have fixed colours by kind: device work is blue, the runtime violet, CPU time green, waiting for a CPU orange,
- * waiting for disks and others red, and unknown time grey.
+ * causes have fixed colours by kind: device work is blue, the runtime violet, CPU time green, waiting for a CPU yellow,
+ * waiting for disks and others red, and sleep and unknown time grey.
  */
 
 import {descriptionOf} from "./tables.js";
 
+/**
+ * Found by search, so that any two differ by a ΔE (CIEDE2000) of at least 9, also for people who see no red, no green
+ * or no blue; a test states it. Whoever changes one searches anew.
+ * @type {Record<string, string>}
+ */
+const CAUSES = {
+	device: "#237fb9",
+	copies: "#18f7dc",
+	dependency: "#b8deff",
+	device_busy: "#8888a3",
+	dispatch: "#76beff",
+	device_unknown: "#554d3c",
+	unlaunched: "#5549ff",
+	no_more_work: "#698180",
+	launch: "#524294",
+	call: "#aaadc8",
+	sync: "#8d6fff",
+	cpu: "#15813a",
+	interrupt: "#acb16b",
+	throttled: "#a20000",
+	preempted: "#eaad00",
+	wake_up: "#e0de7a",
+	disk: "#c72e0d",
+	lock: "#d25b59",
+	gil: "#619cd7",
+	hand_over: "#ffbdc8",
+	network: "#8f5c64",
+	sleep: "#869c9b",
+	ipc: "#9b095c",
+	child: "#bb8a01",
+	signal: "#6e6489",
+	poll: "#c4a99c",
+	stopped: "#3b28dc",
+	other: "#d3e0b0",
+	unknown: "#3c5461",
+	untraced: "#958876",
+};
+
 /** @type {Record<string, string>} */
 const STATES = {
-	running: "#3fa34d",
-	runnable: "#f0a202",
+	running: CAUSES.cpu,
+	runnable: CAUSES.preempted,
 	blocked: "#9aa5b1",
 	unknown: "#d5d9de",
 };
 
 /** @type {Record<string, string>} */
 const BLOCKED = {
-	"disk sleep": "#c8553d",
-	"uninterruptible sleep": "#b56576",
-	"stopped by a signal or debugger": "#6d597a",
-};
-
-/** @type {Record<string, string>} */
-const CAUSES = {
-	device: "#2b7bba",
-	copies: "#38a3a5",
-	dependency: "#5b9bd5",
-	device_busy: "#1d4e89",
-	dispatch: "#8ecae6",
-	device_unknown: "#a9b4c2",
-	unlaunched: "#b7a6d9",
-	no_more_work: "#c9d6df",
-	launch: "#8e5fbf",
-	call: "#a685c9",
-	sync: "#6a4c93",
-	cpu: "#3fa34d",
-	interrupt: "#d4b106",
-	throttled: "#e07a1f",
-	preempted: "#f0a202",
-	wake_up: "#f6c667",
-	disk: "#c8553d",
-	lock: "#e5446d",
-	network: "#d66ba0",
-	sleep: "#7a8ca3",
-	ipc: "#c27ba0",
-	child: "#b08968",
-	signal: "#9c7a97",
-	poll: "#94a3b8",
-	stopped: "#6d597a",
-	other: "#a3a380",
-	unknown: "#b8bec6",
-	untraced: "#d0d4da",
+	"disk sleep": CAUSES.disk,
+	"uninterruptible sleep": CAUSES.ipc,
+	"stopped by a signal or debugger": CAUSES.stopped,
 };
 
 /** Where slices only need to differ from their neighbours, as steps do. */
 const BY_TURNS = ["#6d8fb3", "#a9bfd6"];
 
-const UNKNOWN = "#b8bec6";
+const UNKNOWN = CAUSES.unknown;
+const LIGHTNESSES = [56, 72, 44];
 
 /**
  * @param {string} state
@@ -80,8 +87,11 @@ function hue(number) {
 	return Math.round(((Math.imul(number + 1, 0x9e3779b1) >>> 0) / 2 ** 32) * 360);
 }
 
-/** @param {number} label */
-const labelColour = (label) => `hsl(${hue(label)} 46% 56%)`;
+/**
+ * Lightness differs too: not everybody can tell hues apart.
+ * @param {number} label
+ */
+const labelColour = (label) => `hsl(${hue(label)} 46% ${LIGHTNESSES[label % LIGHTNESSES.length]}%)`;
 
 /** @param {string} text */
 function textNumber(text) {

@@ -62,12 +62,22 @@ export function count(value) {
 }
 
 /**
- * "12.3 %" of a whole; "" where there is none
+ * "1 step", "12 steps"
+ * @param {number} number
+ * @param {string} one
+ * @param {string} [many]
+ */
+export function counted(number, one, many = `${one}s`) {
+	return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+/**
+ * "12.3%" of a whole; "" where there is none
  * @param {number} part
  * @param {number} whole
  */
 export function percent(part, whole) {
-	return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : "";
+	return whole > 0 ? `${((100 * part) / whole).toFixed(1)}%` : "";
 }
 
 /**
@@ -89,7 +99,7 @@ export function quantity(value, unit) {
 	case "bytes_per_second":
 		return `${bytes(number)}/s`;
 	case "permille":
-		return `${(number / 10).toFixed(1)} %`;
+		return percent(number, 1000);
 	case "thousandths":
 		return (number / 1000).toFixed(2);
 	case "count":

@@ -82,10 +82,13 @@ export class Keys {
 	showHelp() {
 		const title = "Keys and gestures";
 		const views = ["", ...new Set([...this.declared, ...this.gestures].map((each) => each.view ?? ""))];
+		/* The button comes first: the browser gives it the focus, and would scroll down to one at the end. */
+		const button = element("button", {}, "Close");
 		const dialog = element("dialog", {class: "help", "aria-label": title},
-			element("h2", {}, title), ...[...new Set(views)].map((view) => this.#section(view)));
+			element("header", {}, element("h2", {}, title), button),
+			...[...new Set(views)].map((view) => this.#section(view)));
+		button.addEventListener("click", () => dialog.close());
 		dialog.addEventListener("close", () => dialog.remove());
-		dialog.append(element("button", {click: () => dialog.close()}, "Close"));
 		document.body.append(dialog);
 		dialog.showModal();
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Links from a finding to its evidence: a click shows it on the timeline or selects it in all views. */
 
+import {writeArea} from "../timeline/area.js";
 import {ApiError} from "./api.js";
 
 /**
@@ -40,17 +41,31 @@ export function createLinks({api, store, trace}) {
 		store.select(store.keyOfRow(table, row), {view: "timeline", ...store.windowAround(from, to)});
 	}
 
+	/**
+	 * The bands of a track; null: all of them.
+	 * @param {number | null} track
+	 */
+	const areaOf = (track) => writeArea(trace.bands.filter((/** @type {any} */ band) => band.track === track &&
+		track !== null).map((/** @type {any} */ {band}) => band)) || null;
+
 	return {
 		async showEvidence(at, {track, duration_ns}) {
 			const window = store.windowAround(at, at + duration_ns);
 			const place = track === null ? {} : {track};
-			const found = await orNull(api.json("at", {...place, from: at, duration: duration_ns}));
-			store.select(found ? store.keyOfRow(found.table, found.row) : "", {view: "timeline", ...window});
+			const {table, row} = await api.json("at", {...place, from: at, duration: duration_ns});
+			if (row !== null)
+				store.select(store.keyOfRow(table, row),
+					{view: "timeline", ...window, options: {stretch: null, area: null}});
+			else /* part of a slice, or of several: what happened there in this time */
+				store.select("", {view: "timeline", ...window,
+					options: {stretch: `${at},${at + duration_ns}`, area: areaOf(track)}});
 		},
 
 		async showCause(table, cause) {
 			const label = trace.enumerations.causes.indexOf(cause);
-			const answer = label < 0 ? null : await orNull(api.json("label", {table, label}));
+			const {from, to} = store.all;
+			const answer = label < 0 ? null : await orNull(api.json("label",
+				{table, label, from: Math.floor(from), to: Math.ceil(to)}));
 			if (answer?.gap)
 				store.select(store.keyOfRow(table, answer.gap.row),
 					{view: "timeline", ...store.windowAround(answer.gap.from, answer.gap.to)});

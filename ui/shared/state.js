@@ -36,6 +36,9 @@
  * @property {string} title
  * @property {any} answer of `row`, `label` or `node`
  *
+ * The time of the steps as they go on.
+ * @typedef {{from: number, to: number}} Steady
+ *
  * @typedef {(state: State, previous: State) => void} StateListener
  * @typedef {Partial<Omit<State, "options">> & {options?: Record<string, string | null>}} Change
  */
@@ -56,9 +59,10 @@ export function readTrace(fragment) {
 /**
  * @param {string} fragment of a URL, with or without #
  * @param {number} span of the trace
+ * @param {Steady | null} [steady] where its steps go on: what is shown at first, unless the whole is asked for
  * @returns {State}
  */
-export function readFragment(fragment, span) {
+export function readFragment(fragment, span, steady = null) {
 	const given = new URLSearchParams(fragment.replace(/^#/, ""));
 	const take = (/** @type {string} */ name) => {
 		const value = given.get(name);
@@ -68,16 +72,17 @@ export function readFragment(fragment, span) {
 	const number = (/** @type {string | null} */ text, /** @type {number} */ otherwise) =>
 		text !== null && text !== "" && Number.isFinite(Number(text)) ? Number(text) : otherwise;
 	const view = take("view") ?? "";
-	const from = number(take("from"), 0);
-	const to = number(take("to"), span);
+	const all = steady && given.get("scope") !== "whole" ? steady : {from: 0, to: span};
+	const from = number(take("from"), all.from);
+	const to = number(take("to"), all.to);
 	const select = take("select") ?? "";
 	const isWindow = from < to;
 	given.delete("trace");
 	return {
 		trace: readTrace(fragment),
 		view: VIEWS.includes(view) ? view : VIEWS[0],
-		from: isWindow ? from : 0,
-		to: isWindow ? to : span,
+		from: isWindow ? from : all.from,
+		to: isWindow ? to : all.to,
 		select: SELECTION.test(select) ? select : "",
 		options: Object.fromEntries(given),
 	};
@@ -98,13 +103,15 @@ export class Store {
 	/**
 	 * @param {number} span of the trace, in ns
 	 * @param {import("./api.js").Api} api
+	 * @param {Steady | null} steady null: it has no steps
 	 */
-	constructor(span, api) {
+	constructor(span, api, steady) {
 		this.span = Math.max(span, 1);
 		this.api = api;
+		this.steady = steady;
 		/** @type {Set<StateListener>} */
 		this.listeners = new Set();
-		this.state = readFragment(location.hash, this.span);
+		this.state = readFragment(location.hash, this.span, steady);
 		/** @type {Selected | null} */
 		this.selected = null;
 		/** Why the selection could not be resolved; "" if it was, or if the answer is pending. */
@@ -118,7 +125,7 @@ export class Store {
 				return;
 			}
 			this.isFromUrl = true;
-			this.#change(readFragment(location.hash, this.span));
+			this.#change(readFragment(location.hash, this.span, steady));
 		});
 		this.#resolve();
 	}
@@ -140,6 +147,24 @@ export class Store {
 	/** @param {number} node */
 	keyOfNode(node) {
 		return `node:${this.state.trace}:${node}`;
+	}
+
+	/** @returns {import("./scope.js").Scope} what all views look at */
+	get scope() {
+		return this.steady && this.state.options.scope !== "whole" ? "steps" : "whole";
+	}
+
+	/** All of what is looked at. */
+	get all() {
+		return this.scope === "steps" && this.steady ? this.steady : {from: 0, to: this.span};
+	}
+
+	/** @param {import("./scope.js").Scope} scope */
+	changeScope(scope) {
+		if (scope === this.scope)
+			return;
+		const {from, to} = scope === "steps" && this.steady ? this.steady : {from: 0, to: this.span};
+		this.update({from, to, options: {scope: scope === "steps" ? null : scope}}, "push");
 	}
 
 	/** @param {StateListener} listener */
@@ -250,7 +275,9 @@ async function resolveSelection(api, select) {
 	const nothing = {table: null, row: null, label: null, node: null, graph: null, track: null, from: null, to: null};
 	if (kind === "row") {
 		const answer = await api.json("row", {table: first, row: second});
-		return {...nothing, ...answer, kind: "row", answer};
+		/* Of a piece of idle time the whole gap is meant: pieces end where the chain of causes changes. */
+		const {from, to} = answer.gap ?? answer;
+		return {...nothing, ...answer, from, to, kind: "row", answer};
 	}
 	if (kind === "label") {
 		const answer = await api.json("label", {table: first, label: second});

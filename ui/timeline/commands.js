@@ -28,20 +28,52 @@ function goTo({store}, found) {
 }
 
 /**
+ * The first lane in sight, or the first of a row, that has a slice in the window.
+ * @param {Timeline} timeline
+ * @param {import("./rows.js").Row[]} rows
+ */
+function firstLane({store: {state}, bands}, rows) {
+	for (const row of rows) {
+		const {band, lanes} = row.band ? row : {band: row.stripes[0], lanes: 1};
+		if (band?.kind !== "slices")
+			continue;
+		const parts = bands.slicesOf(band, lanes, state.from, state.to).flatMap((piece) => piece.parts)
+			.filter(({start, end, count}) => count > 0 && start[0] < state.to && end[count - 1] > state.from);
+		if (parts.length > 0)
+			return {band: band.band, table: band.table, lane: Math.min(...parts.map(({lane}) => lane))};
+	}
+	return null;
+}
+
+/**
+ * Selects the first slice in sight where none is selected; the last, if the way is back.
+ * @param {Timeline} timeline
+ * @param {boolean} isBackward
+ * @param {import("./rows.js").Row[]} [rows]
+ */
+export async function goToFirst(timeline, isBackward, rows = timeline.rowsInSight()) {
+	const {context, store} = timeline;
+	const place = firstLane(timeline, rows);
+	if (!place)
+		return;
+	const from = Math.max(Math.floor(store.state.from), 0);
+	const to = Math.min(Math.ceil(store.state.to), store.span);
+	const found = await nextInLane(context.api, {...place, time: isBackward ? to : from, span: store.span}, isBackward);
+	goTo(timeline, found ?? await nextInLane(context.api, {...place, time: from, span: store.span}, !isBackward));
+}
+
+/**
  * @param {Timeline} timeline
  * @param {boolean} isBackward
  */
 async function goAlongLane(timeline, isBackward) {
 	const {context, store} = timeline;
 	const {selected} = store;
-	if (selected?.kind !== "row" || typeof selected.answer.band !== "number") {
-		store.update(panned(store.state, (isBackward ? -1 : 1) * PAN_STEP * (store.state.to - store.state.from),
-			store.span));
-		return;
-	}
+	if (selected?.kind !== "row" || typeof selected.answer.band !== "number")
+		return goToFirst(timeline, isBackward);
 	const {band, lane, table, from} = selected.answer;
 	const time = isBackward ? from : from + 1;
-	goTo(timeline, await nextInLane(context.api, {band, table, lane, time, span: store.span}, isBackward));
+	return goTo(timeline, await nextInLane(context.api, {band, table, lane, time, span: store.span}, isBackward));
 }
 
 /**
@@ -68,7 +100,7 @@ function goAcrossLanes(timeline, step) {
 	const answer = store.selected?.kind === "row" ? store.selected.answer : null;
 	const place = answer && typeof answer.band === "number" ? layout.place(answer.band, answer.lane) : null;
 	if (!answer || !place)
-		return timeline.tree.focus(layout.rows[layout.indexAt(timeline.top)]);
+		return goToFirst(timeline, step < 0);
 	const middle = (Math.max(answer.from, store.state.from) + Math.min(answer.to, store.state.to)) / 2;
 	let y = step > 0 ? place.y + place.height + EPSILON : place.y - EPSILON;
 	while (y > 0 && y < layout.height) {
@@ -96,7 +128,7 @@ function goAcrossLanes(timeline, step) {
 function markStretch({store}) {
 	const {selected, state} = store;
 	const {from, to} = selected?.from != null && selected.to != null ? {from: selected.from, to: selected.to} : state;
-	store.update({select: "", options: {stretch: `${Math.floor(from)},${Math.ceil(to)}`}}, "push");
+	store.update({select: "", options: {stretch: `${Math.floor(from)},${Math.ceil(to)}`, area: null}}, "push");
 }
 
 /** @param {Timeline} timeline */
@@ -115,12 +147,15 @@ export function declareKeys(timeline) {
 		{view, keys: ["f"], about: "zoom to the selection", run: () => timeline.showSelection()},
 		{view, keys: ["0", "Home"], about: "show the whole trace", run: () => timeline.showAll()},
 		{view, keys: ["m"], about: "select the slice's time, or all visible time", run: () => markStretch(timeline)},
-		{view, keys: ["ArrowLeft"], about: "previous slice in the lane", run: () => goAlongLane(timeline, true)},
-		{view, keys: ["ArrowRight"], about: "next slice in the lane", run: () => goAlongLane(timeline, false)},
+		{view, keys: ["ArrowLeft"], about: "previous slice in the lane, or the last in sight",
+			run: () => goAlongLane(timeline, true)},
+		{view, keys: ["ArrowRight"], about: "next slice in the lane, or the first in sight",
+			run: () => goAlongLane(timeline, false)},
 		{view, keys: ["ArrowUp"], about: "slice above", run: () => goAcrossLanes(timeline, -1)},
 		{view, keys: ["ArrowDown"], about: "slice below", run: () => goAcrossLanes(timeline, 1)},
 		{view, keys: [","], about: "previous slice with the same name", run: () => goToSameName(context, true)},
 		{view, keys: ["."], about: "next slice with the same name", run: () => goToSameName(context, false)},
-		{view, keys: ["Enter"], about: "open or close its group", run: () => timeline.toggleSelected()});
+		{view, keys: ["Enter"], about: "open or close its group", run: () => timeline.toggleSelected()},
+		{view, keys: ["p"], about: "pin its group: it stays in sight", run: () => timeline.pinSelected()});
 	context.keys.addGestures(...GESTURES);
 }

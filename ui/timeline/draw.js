@@ -36,6 +36,9 @@ const WIDE_ENOUGH_FOR_EDGE = 4;
  * @property {{table: string, label: number} | null} highlight
  * @property {boolean} showIdle
  *
+ * Where the names of a lane's slices are written, and those that are, by row.
+ * @typedef {{y: number, ratio: number, written: Map<number, import("./texts.js").Text>}} TextPlace
+ *
  * @typedef {object} Materials
  * @property {import("./sources.js").Sources} bands
  * @property {import("./palette.js").Palette} palette
@@ -84,9 +87,14 @@ export class Painter {
 	draw(frame) {
 		this.#prepare(frame);
 		const {layout, top, ratio} = frame;
-		const rows = layout.between(top, top + this.canvas.height / ratio);
-		for (const row of rows)
-			this.#drawRow(row, frame);
+		let isUnderPins = layout.pinnedRows > 0;
+		for (const row of layout.inSight(top, this.canvas.height / ratio)) {
+			if (isUnderPins && row.isPinned) {
+				isUnderPins = false;
+				this.texts.clip(layout.pinnedHeight * ratio);
+			}
+			this.#drawRow(row, row.isPinned ? {...frame, top: 0} : frame);
+		}
 		this.context.putImageData(this.image, 0, 0);
 		this.texts.draw(11 * ratio);
 	}
@@ -205,7 +213,8 @@ export class Painter {
 				continue;
 			this.line.set(blank);
 			this.marks.fill(0);
-			const text = place.height >= TEXT_HEIGHT && row.band ? {y: (from + to) / 2, ratio} : null;
+			const text = place.height >= TEXT_HEIGHT && row.band
+				? {y: (from + to) / 2, ratio, written: new Map()} : null;
 			for (const piece of pieces) {
 				const part = piece.parts.find((each) => each.lane === lane);
 				if (part)
@@ -238,11 +247,11 @@ export class Painter {
 	 * @param {Uint32Array} line
 	 * @param {Frame} frame
 	 * @param {number} strength of the colours, of 256
-	 * @param {{y: number, ratio: number} | null} text where it is written, if at all
+	 * @param {TextPlace | null} text where it is written, if at all
 	 */
 	#drawLane(part, piece, {table, as}, line, frame, strength, text) {
 		const {viewport, highlight} = frame;
-		const {start, end, slices, shade, label} = part;
+		const {start, end, row, slices, shade, label} = part;
 		const scale = viewport.width / (viewport.to - viewport.from);
 		const left = Math.max(Math.floor(timeToX(viewport, piece.from)), 0);
 		const right = Math.min(Math.ceil(timeToX(viewport, piece.to)), line.length);
@@ -269,8 +278,28 @@ export class Painter {
 			if (label[i] === marked)
 				this.marks.fill(1, begin, stop);
 			if (text && stop - begin >= Texts.NARROWEST * text.ratio)
-				this.texts.add(this.labelText(table, label[i]), begin, stop, text.y, paint.ink);
+				this.#write(text, row[i], this.labelText(table, label[i]), {from: begin, to: stop}, paint.ink);
 		}
+	}
+
+	/**
+	 * Names a slice once, though each answer of the cache draws a piece of it.
+	 * @param {TextPlace} place
+	 * @param {number} row of the slice
+	 * @param {string} name
+	 * @param {{from: number, to: number}} piece
+	 * @param {string} ink
+	 */
+	#write({y, written}, row, name, {from, to}, ink) {
+		const other = written.get(row);
+		if (other) {
+			other.from = Math.min(other.from, from);
+			other.to = Math.max(other.to, to);
+			return;
+		}
+		const added = this.texts.add(name, from, to, y, ink);
+		if (added)
+			written.set(row, added);
 	}
 
 	/**

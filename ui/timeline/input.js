@@ -4,7 +4,7 @@
  *
  *     wheel                  scrolls the rows          Ctrl + wheel, pinch    zooms at the pointer
  *     Shift + wheel, sidewards wheel    pans           drag                   pans and scrolls
- *     Shift + drag, drag on the axis    selects a stretch of time
+ *     drag on the axis       selects a stretch of time     Shift + drag      selects it on these tracks
  *     click                  selects                   double click           zooms to the slice
  */
 
@@ -17,7 +17,7 @@ const ZOOM_SPEED = 0.0022;
  * @property {(x: number, factor: number) => void} zoom below 1: nearer
  * @property {(x: number) => void} pan
  * @property {(y: number) => void} scroll
- * @property {(from: number, to: number, isDone: boolean) => void} stretch
+ * @property {(from: Point, to: Point, isDone: boolean, isLimited: boolean) => void} stretch limited: to the rows
  * @property {(x: number, y: number) => void} point
  * @property {() => void} leave
  * @property {(x: number, y: number) => void} select
@@ -25,6 +25,7 @@ const ZOOM_SPEED = 0.0022;
  * @property {(x: number) => void} jump to that part of the whole trace
  *
  * @typedef {{x: number, y: number}} Point
+ * @typedef {"pan" | "stretch" | "area" | "jump"} Kind of a drag
  */
 
 export const GESTURES = [
@@ -32,7 +33,8 @@ export const GESTURES = [
 	{gesture: "Ctrl + wheel, pinch", about: "zoom at the pointer", view: "timeline"},
 	{gesture: "Shift + wheel", about: "pan", view: "timeline"},
 	{gesture: "drag", about: "pan and scroll", view: "timeline"},
-	{gesture: "Shift + drag, drag on the axis", about: "select a stretch of time", view: "timeline"},
+	{gesture: "drag on the axis", about: "select a stretch of time", view: "timeline"},
+	{gesture: "Shift + drag", about: "select a stretch of time on some tracks", view: "timeline"},
 	{gesture: "click", about: "select a slice", view: "timeline"},
 	{gesture: "double click", about: "zoom to a slice", view: "timeline"},
 ];
@@ -64,13 +66,13 @@ class Drag {
 		/** @type {Point} */
 		this.began = {x: 0, y: 0};
 		this.hasMoved = false;
-		/** @type {"pan" | "stretch" | "jump"} */
+		/** @type {Kind} */
 		this.kind = "pan";
 	}
 
 	/**
 	 * @param {PointerEvent} event
-	 * @param {"pan" | "stretch" | "jump"} kind
+	 * @param {Kind} kind
 	 */
 	begin(event, kind) {
 		this.points.set(event.pointerId, {x: event.offsetX, y: event.offsetY});
@@ -93,8 +95,8 @@ class Drag {
 			return;
 		if (this.points.size === 2)
 			this.#pinch(event.pointerId, before, now);
-		else if (this.kind === "stretch")
-			this.actions.stretch(this.began.x, now.x, false);
+		else if (this.kind === "stretch" || this.kind === "area")
+			this.actions.stretch(this.began, now, false, this.kind === "area");
 		else if (this.kind === "jump")
 			this.actions.jump(now.x);
 		else {
@@ -125,8 +127,8 @@ class Drag {
 	end(event) {
 		if (!this.points.delete(event.pointerId))
 			return false;
-		if (this.hasMoved && this.kind === "stretch")
-			this.actions.stretch(this.began.x, event.offsetX, true);
+		if (this.hasMoved && (this.kind === "stretch" || this.kind === "area"))
+			this.actions.stretch(this.began, {x: event.offsetX, y: event.offsetY}, true, this.kind === "area");
 		return !this.hasMoved && this.kind === "pan" && event.type === "pointerup";
 	}
 }
@@ -134,7 +136,7 @@ class Drag {
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {Actions} actions
- * @param {(event: PointerEvent) => "pan" | "stretch" | "jump"} kindOf what a drag that begins there does
+ * @param {(event: PointerEvent) => Kind} kindOf what a drag that begins there does
  */
 export function listen(canvas, actions, kindOf) {
 	const drag = new Drag(actions);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Which groups are open. The URL lists only differences from the initial state, in the options `open` and `closed`,
- * and the bands that show all their lanes, in `lanes`.
+ * the bands that show all their lanes, in `lanes`, and the groups that stay in sight, in `pinned`.
  */
 
 import {Layout} from "./rows.js";
@@ -30,10 +30,12 @@ export class Openness {
 		const closed = listed(options.closed);
 		const {found, around} = this.#find((options.tracks ?? "").toLowerCase());
 		const all = listed(options.lanes);
+		const pinned = listed(options.pinned);
 		return new Layout(this.groups, {
 			isOpen: ({id}) => around.has(id) || open.has(id) || (this.groups.openAtFirst.has(id) && !closed.has(id)),
 			hasAllLanes: ({key}) => all.has(key),
 			isWanted: ({id}) => found.has(id) || around.has(id),
+			isPinned: ({id}) => pinned.has(id),
 		});
 	}
 
@@ -94,6 +96,22 @@ export class Openness {
 		else
 			all.delete(key);
 		this.store.update({options: {lanes: written(all)}});
+	}
+
+	/** @param {Group} group */
+	isPinned({id}) {
+		return listed(this.store.state.options.pinned).has(id);
+	}
+
+	/**
+	 * Pins a group, or makes it one of the others again.
+	 * @param {Group} group
+	 */
+	togglePin({id}) {
+		const pinned = listed(this.store.state.options.pinned);
+		if (!pinned.delete(id))
+			pinned.add(id);
+		this.store.update({options: {pinned: written(pinned)}});
 	}
 
 	/**

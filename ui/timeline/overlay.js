@@ -5,6 +5,7 @@
  */
 
 import {themeColour} from "../shared/theme.js";
+import {onScreen} from "./rows.js";
 import {firstAbove} from "./sorted.js";
 import {timeToX} from "./viewport.js";
 
@@ -21,6 +22,7 @@ const STEEP = 24;
  * @property {number} ratio
  * @property {import("../shared/state.js").Selected | null} selected
  * @property {{from: number, to: number} | null} stretch
+ * @property {Set<number> | null} area bands to which the stretch is limited
  * @property {import("./rows.js").Band | null} path the critical path, where it is to be shown
  */
 
@@ -66,16 +68,23 @@ export class Overlay {
 	}
 
 	/**
+	 * A stretch of time, on all tracks or on some.
 	 * @param {OverlayFrame} frame
 	 * @param {{from: number, to: number}} stretch
 	 */
-	#drawStretch({viewport}, {from, to}) {
+	#drawStretch({viewport, layout, top, ratio, area}, {from, to}) {
 		const {context, canvas} = this;
 		const left = timeToX(viewport, from);
 		const right = timeToX(viewport, to);
+		const isIn = (/** @type {import("./rows.js").Row} */ {band, stripes}) =>
+			(band ? [band] : stripes).some((each) => area?.has(each.band));
+		const boxes = !area ? [{y: 0, height: canvas.height}]
+			: layout.inSight(top, canvas.height / ratio).filter(isIn).map((row) =>
+				({y: onScreen(row, row.top, top) * ratio, height: row.height * ratio}));
 		context.fillStyle = this.colours.accent;
-		context.globalAlpha = 0.14;
-		context.fillRect(left, 0, right - left, canvas.height);
+		context.globalAlpha = area ? 0.28 : 0.14;
+		for (const {y, height} of boxes)
+			context.fillRect(left, y, right - left, height);
 		context.globalAlpha = 0.9;
 		context.fillRect(Math.floor(left), 0, 1, canvas.height);
 		context.fillRect(Math.floor(right), 0, 1, canvas.height);
@@ -94,10 +103,10 @@ export class Overlay {
 			.sort((a, b) => a.from - b.from)) {
 			for (const {count, start, end, shade} of parts) {
 				for (let i = Math.max(firstAbove(end, from) - 1, 0); i < count && start[i] < to; i++) {
-					const height = shade[i] === NO_TRACK ? null : layout.heightOfTrack(shade[i]);
+					const height = shade[i] === NO_TRACK ? null : layout.heightOfTrack(shade[i], top);
 					if (height === null)
 						continue;
-					const y = (height - top) * ratio;
+					const y = height * ratio;
 					const x = timeToX(viewport, start[i]);
 					if (last === null)
 						line.moveTo(x, y);
@@ -135,7 +144,9 @@ export class Overlay {
 	 */
 	#drawSelected(frame, selected) {
 		const {layout, top, viewport, ratio} = frame;
-		const {band, lane, from, to, arrows} = selected.answer;
+		const {band, lane, arrows} = selected.answer;
+		const from = Number(selected.from);
+		const to = Number(selected.to);
 		for (const arrow of arrows ?? [])
 			this.#drawArrow(frame, arrow);
 		const place = typeof band === "number" ? layout.place(band, lane) : null;
@@ -145,7 +156,8 @@ export class Overlay {
 		const left = Math.max(Math.floor(timeToX(viewport, from)), -10);
 		const right = Math.min(Math.max(Math.round(timeToX(viewport, to)), left + 1), this.canvas.width + 10);
 		const box = new Path2D();
-		box.rect(left - ratio, (place.y - top - 0.5) * ratio, right - left + 2 * ratio, (place.height + 1) * ratio);
+		box.rect(left - ratio, (onScreen(place, place.y, top) - 0.5) * ratio, right - left + 2 * ratio,
+			(place.height + 1) * ratio);
 		this.#stroke(box, this.colours.selection, 2 * ratio, ratio);
 	}
 
@@ -156,7 +168,7 @@ export class Overlay {
 	#drawArrow({layout, top, viewport, ratio}, {from, to}) {
 		const ends = [from, to].map(({band, lane, time}) => {
 			const place = typeof band === "number" ? layout.place(band, lane ?? 0) : null;
-			return place && {x: timeToX(viewport, time), y: (place.y + place.height / 2 - top) * ratio};
+			return place && {x: timeToX(viewport, time), y: onScreen(place, place.y + place.height / 2, top) * ratio};
 		});
 		const [tail, head] = ends;
 		if (!tail || !head || Math.max(tail.x, head.x) < 0 || Math.min(tail.x, head.x) > viewport.width)

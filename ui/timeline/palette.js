@@ -56,6 +56,12 @@ function brightness(pixel) {
 	return 0.3 * (pixel & 255) + 0.59 * ((pixel >> 8) & 255) + 0.11 * ((pixel >> 16) & 255);
 }
 
+/** @param {number} fill on which there is text */
+const inkOn = (fill) => (brightness(fill) >= BRIGHT ? DARK_INK : LIGHT_INK);
+
+/** @param {string} css any colour on which there is text */
+export const inkOf = (css) => inkOn(pixelOf(css));
+
 /** Paints of labels, each made once. */
 export class Palette {
 	/** @param {import("../shared/colours.js").SliceColours} colours */
@@ -81,7 +87,7 @@ export class Palette {
 	 */
 	#make(table, label, known) {
 		const fill = pixelOf(this.colours.of(table, label));
-		const paint = {fill, edge: mix(fill, 0xff000000, 196), ink: brightness(fill) >= BRIGHT ? DARK_INK : LIGHT_INK};
+		const paint = {fill, edge: mix(fill, 0xff000000, 196), ink: inkOn(fill)};
 		known.set(label, paint);
 		return paint;
 	}

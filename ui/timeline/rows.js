@@ -9,7 +9,8 @@
  *       ▸ worker                     closed group: its bands as stripes, in small
  *     CPU 0                          a group of one band and nothing else: the band itself
  *
- * Opening or closing a group makes a new layout; a layout never changes.
+ * Groups that are pinned come first and stay in sight while the others are scrolled under them: only the others are
+ * `top` pixels higher on the screen. Opening or closing a group makes a new layout; a layout never changes.
  */
 
 /**
@@ -47,6 +48,7 @@
  * @property {number} height
  * @property {number} laneHeight
  * @property {number} lanes that are shown
+ * @property {boolean} isPinned
  */
 
 const GROUP_HEIGHT = 22;
@@ -57,7 +59,12 @@ const STRIPES = 4;
 const OPEN_THREADS = 6;
 const OPEN_PARENTS = 8;
 /** Bands have no more lanes than this unless they are opened. */
-export const LANES = 6;
+const LANES = 6;
+/** Those whose slices have no text, such as disk requests, have fewer. */
+const THIN_LANES = 2;
+
+/** @param {Band} band how many lanes it has until it is opened */
+export const firstLanes = (band) => (band.as?.lane_height ? THIN_LANES : LANES);
 
 /**
  * The groups as a tree, and which are open where nobody said otherwise: the busiest threads.
@@ -144,6 +151,7 @@ function laneHeight(band) {
  * @property {(group: Group) => boolean} isOpen
  * @property {(band: Band) => boolean} hasAllLanes
  * @property {(group: Group) => boolean} isWanted by the filter
+ * @property {(group: Group) => boolean} isPinned
  */
 
 export class Layout {
@@ -164,6 +172,12 @@ export class Layout {
 		/** @type {Map<string, Row>} */
 		this.rowOfGroup = new Map();
 		this.height = 0;
+		this.isPinning = true;
+		for (const group of groups.all.filter(choice.isPinned))
+			this.#add(group, 0);
+		this.isPinning = false;
+		this.pinnedHeight = this.height;
+		this.pinnedRows = this.rows.length;
 		for (const group of groups.children.get(null) ?? [])
 			this.#add(group, 0);
 	}
@@ -173,7 +187,8 @@ export class Layout {
 	 * @param {number} depth
 	 */
 	#add(group, depth) {
-		if (!this.choice.isWanted(group))
+		if (!this.choice.isWanted(group) || this.rowOfGroup.has(group.id) ||
+			(!this.isPinning && this.choice.isPinned(group)))
 			return;
 		const bands = group.bands.map((number) => this.groups.bands[number]);
 		if (this.groups.isSingle(group)) {
@@ -184,7 +199,7 @@ export class Layout {
 		const within = open ? [] : this.#bandsWithin(group);
 		const stripes = within.filter(({kind}) => kind === "slices").slice(0, STRIPES);
 		const row = this.#push(group.id, group, null, depth, open, stripes);
-		for (const band of within)
+		for (const band of within.filter(({band: number}) => !this.rowOfBand.has(number)))
 			this.rowOfBand.set(band.band, row);
 		if (!open) {
 			this.#hide(group, row);
@@ -206,12 +221,14 @@ export class Layout {
 	 * @returns {Row}
 	 */
 	#push(key, group, band, depth, isOpen = null, stripes = []) {
-		const isTall = band !== null && band.lanes > LANES;
+		const most = band ? firstLanes(band) : 0;
+		const isTall = band !== null && band.lanes > most;
 		const hasAll = !isTall || this.choice.hasAllLanes(band);
-		const lanes = band && (hasAll ? Math.max(band.lanes, 1) : LANES);
+		const lanes = band && (hasAll ? Math.max(band.lanes, 1) : most);
 		const height = band ? laneHeight(band) : GROUP_HEIGHT;
 		const row = {key, group, band, depth, stripes, isOpen: isTall ? hasAll : isOpen, top: this.height,
-			height: band ? height * (lanes ?? 1) + PADDING : height, laneHeight: height, lanes: lanes ?? 0};
+			height: band ? height * (lanes ?? 1) + PADDING : height, laneHeight: height, lanes: lanes ?? 0,
+			isPinned: this.isPinning};
 		this.rows.push(row);
 		this.height += row.height;
 		if (band)
@@ -230,7 +247,8 @@ export class Layout {
 	/** @param {Group} group @param {Row} row of the closed group around it */
 	#hide(group, row) {
 		for (const child of this.groups.childrenOf(group)) {
-			this.rowOfGroup.set(child.id, row);
+			if (!this.rowOfGroup.has(child.id))
+				this.rowOfGroup.set(child.id, row);
 			this.#hide(child, row);
 		}
 	}
@@ -249,37 +267,74 @@ export class Layout {
 		return Math.min(low, this.rows.length - 1);
 	}
 
-	/** @param {number} from @param {number} to @returns {Row[]} */
-	between(from, to) {
-		return this.rows.length ? this.rows.slice(this.indexAt(from), this.indexAt(to) + 1) : [];
+	/**
+	 * What is on the screen: first what scrolls, then what lies over it.
+	 * @param {number} top how far it is scrolled
+	 * @param {number} height
+	 * @returns {Row[]}
+	 */
+	inSight(top, height) {
+		if (!this.rows.length)
+			return [];
+		const first = Math.max(this.indexAt(top + this.pinnedHeight), this.pinnedRows);
+		return [...this.rows.slice(first, this.indexAt(top + height) + 1), ...this.rows.slice(0, this.pinnedRows)];
+	}
+
+	/**
+	 * The height in the layout of one on the screen.
+	 * @param {number} y
+	 * @param {number} top how far it is scrolled
+	 */
+	heightAt(y, top) {
+		return y < this.pinnedHeight ? y : y + top;
+	}
+
+	/**
+	 * The row at a height on the screen, if there is one.
+	 * @param {number} y
+	 * @param {number} top
+	 */
+	rowAt(y, top) {
+		const at = this.heightAt(y, top);
+		const row = this.rows[this.indexAt(at)];
+		return row && at < row.top + row.height ? row : null;
 	}
 
 	/**
 	 * Where slices of a lane are drawn; of a lane that is not shown, below the others.
 	 * @param {number} band
 	 * @param {number} lane
-	 * @returns {{y: number, height: number} | null} null: the filter hides it
+	 * @returns {{y: number, height: number, isPinned: boolean} | null} null: the filter hides it
 	 */
 	place(band, lane) {
 		const row = this.rowOfBand.get(band);
-		return row ? placeInRow(row, band, lane) : null;
+		return row ? {...placeInRow(row, band, lane), isPinned: row.isPinned} : null;
 	}
 
 	/**
 	 * Where a line through a track passes: through the heading of its thread, or below the slices of a queue.
 	 * @param {number} track
-	 * @returns {number | null}
+	 * @param {number} top how far it is scrolled
+	 * @returns {number | null} on the screen
 	 */
-	heightOfTrack(track) {
+	heightOfTrack(track, top) {
 		const group = this.groups.groupOfTrack.get(track);
 		const heading = group && this.rowOfGroup.get(group.id);
 		if (heading && !heading.band)
-			return heading.top + heading.height / 2;
+			return onScreen(heading, heading.top, top) + heading.height / 2;
 		const band = this.groups.bandOfTrack.get(track);
 		const row = heading ?? (band && this.rowOfBand.get(band.band));
-		return row ? row.top + row.height - PADDING : null;
+		return row ? onScreen(row, row.top, top) + row.height - PADDING : null;
 	}
 }
+
+/**
+ * Where a height of a row is on the screen.
+ * @param {{isPinned: boolean}} row
+ * @param {number} y
+ * @param {number} top how far the layout is scrolled
+ */
+export const onScreen = ({isPinned}, y, top) => (isPinned ? y : y - top);
 
 /**
  * @param {Row} row

@@ -23,6 +23,18 @@ function range({from, to, part}) {
 	return {first, last: firstAbove(part.time, to)};
 }
 
+/**
+ * The value that holds at a moment, and the range of values in its pixel.
+ * @param {{from: number, to: number, parts: import("../shared/api.js").SeriesPart[]}[]} pieces
+ * @param {number} time
+ * @returns {{value: number, low: number, high: number} | null} null: it has none there
+ */
+export function valueAt(pieces, time) {
+	const part = pieces.find(({from, to}) => time >= from && time < to)?.parts[0];
+	const i = part ? firstAbove(part.time, time) - 1 : -1;
+	return part && i >= 0 ? {value: part.last[i], low: part.low[i], high: part.high[i]} : null;
+}
+
 /** @param {SeriesPiece[]} pieces */
 function extremes(pieces) {
 	let low = 0;

@@ -39,20 +39,32 @@ export class Texts {
 	}
 
 	/**
+	 * Takes back what would be written above a height.
+	 * @param {number} y
+	 */
+	clip(y) {
+		for (const [ink, list] of this.waiting)
+			this.waiting.set(ink, list.filter((each) => each.y >= y));
+	}
+
+	/**
 	 * @param {string} text
 	 * @param {number} from
 	 * @param {number} to
 	 * @param {number} y of its middle
 	 * @param {string} ink
+	 * @returns {Text | null} what will be written
 	 */
 	add(text, from, to, y, ink) {
 		if (!text)
-			return;
+			return null;
+		const added = {text, from, to, y};
 		const list = this.waiting.get(ink);
 		if (list)
-			list.push({text, from, to, y});
+			list.push(added);
 		else
-			this.waiting.set(ink, [{text, from, to, y}]);
+			this.waiting.set(ink, [added]);
+		return added;
 	}
 
 	/** @param {number} size of the type, in pixels */

@@ -16,15 +16,17 @@
 
 import {duration, exactDuration} from "../shared/format.js";
 import {onThemeChange} from "../shared/theme.js";
+import {bandsOf, readArea, readStretch, writeArea} from "./area.js";
 import {drawAxis, isOnStrip} from "./axis.js";
-import {declareKeys} from "./commands.js";
+import {declareKeys, goToFirst} from "./commands.js";
 import {Painter} from "./draw.js";
 import {createFrame, resize} from "./frame.js";
 import {listen} from "./input.js";
 import {Openness} from "./openness.js";
 import {Overlay} from "./overlay.js";
 import {Palette} from "./palette.js";
-import {Groups, LANES, laneAt} from "./rows.js";
+import {firstLanes, Groups, laneAt} from "./rows.js";
+import {valueAt} from "./series.js";
 import {firstAbove} from "./sorted.js";
 import {Sources} from "./sources.js";
 import {momentText, ticks} from "./ticks.js";
@@ -34,16 +36,7 @@ import {Tree} from "./tree.js";
 import {panned, revealed, sensibleWindow, xToTime, zoomed} from "./viewport.js";
 
 /** Options that change which rows there are. */
-const LAYOUT_OPTIONS = ["open", "closed", "lanes", "tracks"];
-
-/**
- * @param {string | undefined} option
- * @returns {{from: number, to: number} | null}
- */
-export function readStretch(option) {
-	const [from, to] = (option ?? "").split(",").map(Number);
-	return from < to ? {from, to} : null;
-}
+const LAYOUT_OPTIONS = ["open", "closed", "lanes", "tracks", "pinned"];
 
 export class Timeline {
 	/** @param {import("../main.js").Context} context */
@@ -61,12 +54,14 @@ export class Timeline {
 		this.isShown = false;
 		this.isAwaited = false;
 		/**
-		 * A stretch of time that is being drawn.
-		 * @type {{from: number, to: number} | null}
+		 * A stretch of time that is being drawn, and the bands to which it is limited.
+		 * @type {{from: number, to: number, area: Set<number> | null} | null}
 		 */
 		this.draft = null;
 		/** What was clicked here is in sight. */
 		this.ownSelection = "";
+		/** How wide the canvas was when something was clicked; 0: since then it has been drawn. */
+		this.clickedWidth = 0;
 		this.lastSelected = /** @type {import("../shared/state.js").Selected | null} */ (null);
 		this.tools = createTools(context, {
 			zoom: (factor) => this.#zoom((store.state.from + store.state.to) / 2, factor),
@@ -74,7 +69,8 @@ export class Timeline {
 			showSelection: () => this.showSelection(),
 			setAll: (isOpen) => this.openness.set(this.groups.all, isOpen),
 		});
-		this.tree = new Tree((row) => this.#toggle(row));
+		this.tree = new Tree({toggle: (row) => this.#toggle(row), enter: (row) => goToFirst(this, false, [row]),
+			pin: ({group}) => this.openness.togglePin(group)});
 		this.tooltip = new Tooltip(api);
 		this.frame = createFrame(this.tools.element, this.tree.element, this.tooltip.element, trace);
 		this.element = this.frame.element;
@@ -95,7 +91,7 @@ export class Timeline {
 			this.refresh();
 		});
 		const actions = this.#actions();
-		listen(canvas, actions, (event) => (event.shiftKey ? "stretch" : "pan"));
+		listen(canvas, actions, (event) => (event.shiftKey ? "area" : "pan"));
 		listen(axis, actions, (event) => (isOnStrip(event.offsetY) ? "jump" : "stretch"));
 		this.store.subscribe((state, previous) => this.#changed(state, previous));
 		declareKeys(this);
@@ -109,12 +105,14 @@ export class Timeline {
 			zoom: (x, factor) => this.#zoom(timeAt(x), factor),
 			pan: (x) => store.update(panned(store.state, timeAt(x) - timeAt(0), store.span)),
 			scroll: (y) => this.frame.scroller.scrollBy(0, y),
-			stretch: (from, to, isDone) => {
-				const [low, high] = [timeAt(Math.min(from, to)), timeAt(Math.max(from, to))];
-				this.draft = {from: Math.round(low), to: Math.max(Math.round(high), Math.round(low) + 1)};
+			stretch: (from, to, isDone, isLimited) => {
+				const [low, high] = [timeAt(Math.min(from.x, to.x)), timeAt(Math.max(from.x, to.x))];
+				const area = isLimited ? this.#bandsBetween(from.y, to.y) : null;
+				this.draft = {from: Math.round(low), to: Math.max(Math.round(high), Math.round(low) + 1), area};
 				this.refresh();
 				if (isDone) {
-					store.select("", {options: {stretch: `${this.draft.from},${this.draft.to}`}});
+					store.select("", {options: {stretch: `${this.draft.from},${this.draft.to}`,
+						area: area && writeArea(area)}});
 					this.draft = null;
 				}
 			},
@@ -149,7 +147,7 @@ export class Timeline {
 	}
 
 	showAll() {
-		this.store.update({from: 0, to: this.store.span}, "push");
+		this.store.update({...this.store.all}, "push");
 	}
 
 	/** Zooms to what is selected: a slice, or a stretch of time. */
@@ -185,6 +183,25 @@ export class Timeline {
 			this.#toggle(heading);
 	}
 
+	/** Pins the group of the selected slice, or of the row that has the focus. */
+	pinSelected() {
+		const band = this.store.selected?.answer.band;
+		const row = this.tree.focused() ?? (typeof band === "number" ? this.layout.rowOfBand.get(band) : undefined);
+		if (row)
+			this.openness.togglePin(row.group);
+	}
+
+	/**
+	 * The bands of the rows between two heights on the screen.
+	 * @param {number} from
+	 * @param {number} to
+	 */
+	#bandsBetween(from, to) {
+		const [low, high] = [from, to].map((y) => this.layout.heightAt(y, this.top)).sort((a, b) => a - b);
+		const rows = this.layout.rows.filter(({top, height}) => top < high && top + height > low);
+		return new Set(bandsOf(this.layout, rows));
+	}
+
 	#ratio() {
 		return window.devicePixelRatio || 1;
 	}
@@ -202,10 +219,9 @@ export class Timeline {
 	 * @returns {import("./tooltip.js").Hit | null}
 	 */
 	#hit(x, y) {
-		const {layout} = this;
-		const row = layout.rows[layout.indexAt(y + this.top)];
-		const lane = row && y + this.top < row.top + row.height ? laneAt(row, y + this.top) : null;
-		if (!lane || lane.band.kind === "series")
+		const row = this.layout.rowAt(y, this.top);
+		const lane = row && laneAt(row, this.layout.heightAt(y, this.top));
+		if (!row || !lane || lane.band.kind === "series")
 			return null;
 		const viewport = this.#viewport();
 		const time = xToTime(viewport, x * this.#ratio());
@@ -223,11 +239,28 @@ export class Timeline {
 		return null;
 	}
 
+	/**
+	 * The value of the counter at a place of the canvas.
+	 * @param {number} x
+	 * @param {number} y
+	 * @returns {import("./tooltip.js").Value | null}
+	 */
+	#valueAt(x, y) {
+		const row = this.layout.rowAt(y, this.top);
+		if (row?.band?.kind !== "series")
+			return null;
+		const viewport = this.#viewport();
+		const time = xToTime(viewport, x * this.#ratio());
+		const found = valueAt(this.bands.seriesOf(row.band, viewport.from, viewport.to), time);
+		return found && {...found, band: row.band, time};
+	}
+
 	/** @param {number} x @param {number} y */
 	#select(x, y) {
 		this.frame.canvas.focus({preventScroll: true});
 		const hit = this.#hit(x, y);
 		this.ownSelection = hit ? this.store.keyOfRow(hit.band.table, hit.row) : "";
+		this.clickedWidth = this.frame.canvas.width;
 		if (this.ownSelection !== this.store.state.select)
 			this.store.select(this.ownSelection);
 	}
@@ -260,10 +293,12 @@ export class Timeline {
 		this.#tellSelected();
 		if (selected?.kind !== "row" || store.state.select === this.ownSelection)
 			return;
-		const {band, lane, from, to} = selected.answer;
+		const {band, lane} = selected.answer;
+		const from = Number(selected.from);
+		const to = Number(selected.to);
 		if (typeof band !== "number")
 			return;
-		if (lane >= LANES)
+		if (lane >= firstLanes(this.groups.bands[band]))
 			this.openness.setLanes(this.groups.bands[band], true);
 		this.#reveal(this.groups.all.find(({bands}) => bands.includes(band)), this.groups.bands[band]);
 		const window = revealed(store.state, from, to, store.span);
@@ -274,8 +309,8 @@ export class Timeline {
 	#tellSelected() {
 		const {selected} = this.store;
 		this.frame.status.textContent = selected?.kind !== "row" ? selected?.title ?? ""
-			: `${selected.title}, ${duration(selected.answer.to - selected.answer.from)}, ` +
-				`at ${exactDuration(selected.answer.from)}`;
+			: `${selected.title}, ${duration(Number(selected.to) - Number(selected.from))}, ` +
+				`at ${exactDuration(Number(selected.from))}`;
 	}
 
 	/**
@@ -293,12 +328,13 @@ export class Timeline {
 	}
 
 	/** @param {import("./rows.js").Row} row */
-	#scrollTo({top, height}) {
+	#scrollTo({top, height, isPinned}) {
 		const {scrollTop, clientHeight} = this.frame.scroller;
+		const {pinnedHeight} = this.layout;
 		/* The spacer may still have the height of the former layout. */
 		this.tree.element.style.height = `${this.layout.height}px`;
-		if (top < scrollTop || top + height > scrollTop + clientHeight)
-			this.frame.scroller.scrollTop = Math.max(top - clientHeight / 3, 0);
+		if (!isPinned && (top < scrollTop + pinnedHeight || top + height > scrollTop + clientHeight))
+			this.frame.scroller.scrollTop = Math.max(top - pinnedHeight - (clientHeight - pinnedHeight) / 3, 0);
 	}
 
 	/** Draws in the next frame. */
@@ -318,6 +354,7 @@ export class Timeline {
 		const ratio = this.#ratio();
 		resize(this.frame.drawing, [this.frame.canvas, this.frame.overlay], ratio);
 		resize(this.frame.axis, [this.frame.axis], ratio);
+		this.#keepScale();
 		const viewport = this.#viewport();
 		this.tree.render(layout, this.frame.scroller.scrollTop, this.frame.scroller.clientHeight);
 		this.top = this.frame.scroller.scrollTop;
@@ -329,11 +366,23 @@ export class Timeline {
 		const isComplete = this.bands.want(this.#bandsInSight(), viewport);
 		this.painter.draw({...common, highlight, grid: moments.map(({time}) => time), showIdle: this.tools.showIdle()});
 		const stretch = this.draft ?? readStretch(store.state.options.stretch);
-		this.overlay.draw({...common, selected, stretch, path: this.#path()});
+		const area = this.draft ? this.draft.area : readArea(store.state.options.area);
+		this.overlay.draw({...common, selected, stretch, area, path: this.#path()});
 		drawAxis(this.frame.axis, {viewport, ratio, span: store.span, ticks: moments, stretch,
 			pointer: this.pointer && this.pointerTime()});
 		this.#pointOut();
 		this.#tell(isComplete);
+	}
+
+	/** A click opens or closes the panel beside the canvas: what was clicked stays under the pointer. */
+	#keepScale() {
+		const {width} = this.frame.canvas;
+		const {from, to} = this.store.state;
+		if (this.clickedWidth > 0 && width !== this.clickedWidth) {
+			const end = from + ((to - from) * width) / this.clickedWidth;
+			this.store.update({from, to: Math.min(end, Math.max(to, this.store.span))});
+		}
+		this.clickedWidth = 0;
 	}
 
 	/** The critical path, where it is to be drawn as a line. */
@@ -341,9 +390,14 @@ export class Timeline {
 		return (this.tools.showPath() && this.groups.bands.find(({as}) => as.is_shaded_by_track)) || null;
 	}
 
+	/** @returns {import("./rows.js").Row[]} */
+	rowsInSight() {
+		return this.layout.inSight(this.top, this.frame.drawing.clientHeight);
+	}
+
 	/** @returns {import("./sources.js").Shown[]} */
 	#bandsInSight() {
-		const rows = this.layout.between(this.top, this.top + this.frame.drawing.clientHeight);
+		const rows = this.rowsInSight();
 		const shown = rows.flatMap(({band, stripes, lanes}) =>
 			(band ? [{band, lanes}] : stripes.map((stripe) => ({band: stripe, lanes: 1}))));
 		const path = this.#path();
@@ -364,8 +418,11 @@ export class Timeline {
 		if (this.pointer)
 			this.frame.hair.style.transform = `translateX(${Math.floor(this.pointer.x)}px)`;
 		const hit = this.pointer && this.#hit(this.pointer.x, this.pointer.y);
+		const value = hit ? null : this.pointer && this.#valueAt(this.pointer.x, this.pointer.y);
 		if (hit && this.pointer)
 			this.tooltip.show(hit, this.pointer.x, this.pointer.y, this.frame.drawing);
+		else if (value && this.pointer)
+			this.tooltip.showValue(value, this.pointer.x, this.pointer.y, this.frame.drawing);
 		else
 			this.tooltip.hide();
 		this.frame.canvas.style.cursor = hit ? "pointer" : "default";
@@ -378,7 +435,8 @@ export class Timeline {
 	#tell(isComplete) {
 		const {from, to} = this.store.state;
 		const failure = this.bands.failure();
-		this.tools.status.textContent = `${duration(to - from)} from ${momentText(from, (to - from) / 10)}`;
+		this.tools.status.textContent = `${duration(to - from)} from ` +
+			(Math.round(from) === 0 ? "the start" : momentText(from, (to - from) / 10));
 		this.#tellEmpty();
 		this.frame.failure.textContent = failure;
 		this.frame.failure.hidden = !failure;

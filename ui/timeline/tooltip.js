@@ -2,10 +2,12 @@
 /** What is under the pointer, in a few words beside it. */
 
 import {element, replaceContent} from "../shared/dom.js";
-import {count, duration} from "../shared/format.js";
+import {bytes, count, duration, percent} from "../shared/format.js";
+import {momentText} from "./ticks.js";
 
 const PATIENCE_MS = 90;
 const REMEMBERED = 2000;
+const MICROSECOND = 1000;
 
 /**
  * @typedef {object} Hit
@@ -17,6 +19,9 @@ const REMEMBERED = 2000;
  * @property {number} shade
  * @property {number} from
  * @property {number} to
+ *
+ * What a counter was at a moment.
+ * @typedef {{band: import("./rows.js").Band, time: number, value: number, low: number, high: number}} Value
  */
 
 export class Tooltip {
@@ -51,6 +56,34 @@ export class Tooltip {
 			this.shown = key;
 			this.#fill(hit);
 		}
+		this.#place(x, y, place);
+	}
+
+	/**
+	 * The value of a counter.
+	 * @param {Value} at
+	 * @param {number} x
+	 * @param {number} y
+	 * @param {HTMLElement} place
+	 */
+	showValue({band, time, value, low, high}, x, y, place) {
+		const text = (/** @type {number} */ each) => band.unit === "bytes" ? bytes(each) : count(Math.round(each));
+		const varies = text(low) !== text(high);
+		window.clearTimeout(this.timer);
+		this.shown = "";
+		replaceContent(this.element,
+			element("div", {class: "timeline-tooltip-title"}, text(value)),
+			varies && element("div", {class: "quiet"}, `${text(low)} to ${text(high)} within this pixel`),
+			element("div", {class: "quiet"}, `${band.title}, at ${momentText(time, MICROSECOND)}`));
+		this.#place(x, y, place);
+	}
+
+	/**
+	 * @param {number} x
+	 * @param {number} y
+	 * @param {HTMLElement} place
+	 */
+	#place(x, y, place) {
 		this.element.hidden = false;
 		const {offsetWidth, offsetHeight} = this.element;
 		const left = x + 14 + offsetWidth > place.clientWidth ? x - 14 - offsetWidth : x + 14;
@@ -95,7 +128,7 @@ export class Tooltip {
 		const isMerged = slices > 1;
 		const second = isMerged
 			? `${count(slices)} slices begin within ${duration(to - from)}` +
-				(band.as.is_shaded_by_track ? "" : `, ${(shade / 10).toFixed(0)} % covered`)
+				(band.as.is_shaded_by_track ? "" : `, ${percent(shade, 1000)} covered`)
 			: duration(to - from);
 		replaceContent(this.element,
 			element("div", {class: "timeline-tooltip-title"}, isMerged ? `longest: ${title}` : title),

@@ -5,7 +5,7 @@
  */
 
 import {element} from "../shared/dom.js";
-import {count, duration} from "../shared/format.js";
+import {counted, duration} from "../shared/format.js";
 
 /** Rows made before and after those in sight. */
 const SPARE = 6;
@@ -15,9 +15,16 @@ const HIGH = 30;
 /** @typedef {import("./rows.js").Row} Row */
 
 export class Tree {
-	/** @param {(row: Row) => void} toggle opens it, or closes it */
-	constructor(toggle) {
+	/**
+	 * @param {object} actions
+	 * @param {(row: Row) => void} actions.toggle opens it, or closes it
+	 * @param {(row: Row) => void} actions.enter selects its first slice
+	 * @param {(row: Row) => void} actions.pin its group
+	 */
+	constructor({toggle, enter, pin}) {
 		this.toggle = toggle;
+		this.enter = enter;
+		this.pin = pin;
 		this.element = element("div", {class: "timeline-tree", role: "tree", "aria-label": "Tracks"});
 		this.element.addEventListener("keydown", (event) => this.#press(event));
 		this.element.addEventListener("focusin", (event) => this.#focused(event));
@@ -46,12 +53,12 @@ export class Tree {
 		const {rows} = layout;
 		if (!rows.length)
 			return;
-		const first = Math.max(layout.indexAt(top) - SPARE, 0);
+		const first = Math.max(layout.indexAt(top + layout.pinnedHeight) - SPARE, 0);
 		const last = Math.min(layout.indexAt(top + height) + SPARE, rows.length - 1);
 		/** @type {Map<string, Row>} */
 		const wanted = new Map();
-		for (let i = first; i <= last; i++)
-			wanted.set(rows[i].key, rows[i]);
+		for (const row of [...rows.slice(0, layout.pinnedRows), ...rows.slice(first, last + 1)])
+			wanted.set(row.key, row);
 		const current = rows.find(({key}) => key === this.current) ?? rows[0];
 		this.current = current.key;
 		wanted.set(current.key, current);
@@ -64,7 +71,14 @@ export class Tree {
 		for (const [key, row] of wanted) {
 			if (!this.made.has(key))
 				this.#add(row);
+			if (row.isPinned) /* moves with what is scrolled */
+				/** @type {HTMLElement} */ (this.made.get(key)).style.top = `${row.top + top}px`;
 		}
+	}
+
+	/** The row that has the focus, if one has. */
+	focused() {
+		return this.#rowOf(document.activeElement);
 	}
 
 	/** @param {import("./rows.js").Layout} layout */
@@ -86,11 +100,12 @@ export class Tree {
 		const {group, band, isOpen} = row;
 		const title = band && row.key !== group.id ? band.title : group.title;
 		const hidden = band ? band.lanes - row.lanes : 0;
-		const about = hidden > 0 ? `${hidden} more lanes` : row.key === group.id ? group.about : "";
+		const about = hidden > 0 ? `${counted(hidden, "more lane")}` : row.key === group.id ? group.about ?? "" : "";
 		const size = band ? bandText(band) : group.busy_ns > 0 && `busy ${duration(group.busy_ns)}`;
 		const full = [title, about, size].filter(Boolean).join(", ");
 		const made = element("div", {
-			class: `timeline-row ${band ? "of-band" : "of-group"}${row.height >= HIGH ? " is-high" : ""}`,
+			class: `timeline-row ${band ? "of-band" : "of-group"}${row.height >= HIGH ? " is-high" : ""}` +
+				(row.isPinned ? " is-pinned" : ""),
 			role: "treeitem", "aria-level": row.depth + 1, title: full,
 			"aria-expanded": isOpen === null ? null : String(isOpen),
 			tabindex: row.key === this.current ? 0 : -1,
@@ -99,8 +114,11 @@ export class Tree {
 		},
 		element("span", {class: "timeline-arrow", "aria-hidden": "true"},
 			isOpen === null ? "" : isOpen ? "▾" : "▸"),
-		element("span", {class: "timeline-name"}, title),
-		about && element("span", {class: "timeline-about"}, about));
+		element("span", {class: "timeline-words"}, element("span", {class: "timeline-name"}, title),
+			...about.split(", ").map((part, i) => part &&
+				element("span", {class: "timeline-about"}, i > 0 ? `· ${part}` : part))),
+		row.key === group.id && element("button", {class: "timeline-pin", tabindex: -1, title: "stays in sight (P)",
+			"aria-label": `${row.isPinned ? "Unpin" : "Pin"} ${title}`}, row.isPinned ? "unpin" : "pin"));
 		made.style.top = `${row.top}px`;
 		made.style.height = `${row.height}px`;
 		made.style.setProperty("--depth", String(row.depth));
@@ -133,7 +151,9 @@ export class Tree {
 		if (!row)
 			return;
 		this.made.get(row.key)?.focus({preventScroll: true});
-		if (row.isOpen !== null)
+		if (event.target instanceof Element && event.target.closest(".timeline-pin"))
+			this.pin(row);
+		else if (row.isOpen !== null)
 			this.toggle(row);
 	}
 
@@ -164,7 +184,7 @@ export class Tree {
 			End: () => this.focus(rows[rows.length - 1]),
 			ArrowRight: () => row.isOpen === false ? this.toggle(row) : this.focus(rows[index + 1]),
 			ArrowLeft: () => row.isOpen ? this.toggle(row) : this.focus(parent),
-			Enter: () => row.isOpen !== null && this.toggle(row),
+			Enter: () => row.isOpen === null ? this.enter(row) : this.toggle(row),
 			" ": () => row.isOpen !== null && this.toggle(row),
 		};
 		if (!actions[event.key])
@@ -179,6 +199,6 @@ export class Tree {
 function bandText({title, kind, count: slices, lanes}) {
 	if (kind === "series")
 		return title;
-	return [title, slices === null ? "" : `${count(slices)} slices`, lanes > 1 ? `${lanes} lanes` : ""]
+	return [title, slices === null ? "" : counted(slices, "slice"), lanes > 1 ? `${lanes} lanes` : ""]
 		.filter(Boolean).join(", ");
 }
