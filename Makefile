@@ -11,7 +11,7 @@ export FUZZ_SECONDS KILLS
 # Someone who runs make through sudo wants everything to run as root; `record` would switch to that user.
 unexport SUDO_UID SUDO_GID
 
-.PHONY: all demo soft check test tensorflow bench asan tsan fuzz tidy doc format format-check install clean help
+.PHONY: all demo demo-hip soft check test tensorflow torch bench asan tsan fuzz tidy doc format format-check install clean help
 
 all: $(BUILD)/build.ninja ## build into build/
 	@ninja -C $(BUILD)
@@ -23,6 +23,9 @@ $(BUILD)/build.ninja:
 demo: all ## trace a TensorFlow training on the software GPU and print the report
 	@tools/demo $(BUILD)
 
+demo-hip: all ## trace a program for HIP on the software AMD GPU and print the report
+	@tools/demo-hip $(BUILD)
+
 soft: all ## build the software GPU; downloads TensorFlow
 	@tools/setup soft
 	@meson setup --reconfigure $(BUILD) >/dev/null
@@ -33,12 +36,16 @@ check: ## run before every commit: build with gcc, run all quick tests
 	@tools/run-tests check
 
 test: ## run everything that CI checks; FUZZ_SECONDS=20 KILLS=200
-	@tools/setup build test frameworks browser
+	@tools/setup build test amd frameworks browser readers
 	@tools/run-tests
 
 tensorflow: ## test traced TensorFlow with every supported version
 	@tools/setup build test tensorflow
 	@tools/run-tests tensorflow
+
+torch: ## test traced PyTorch with every supported version
+	@tools/setup build test torch
+	@tools/run-tests torch
 
 asan: ## run unit and server tests with AddressSanitizer and UBSan
 	@tools/setup build test

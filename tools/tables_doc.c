@@ -25,7 +25,7 @@ int main(void)
 {
 	fputs("## Tables\n\n"
 	      "tools/tables_doc.c prints this section from src/model/table.h, "
-	      "kernel_columns.h and "
+	      "kernel_columns.h, runtime_columns.h and "
 	      "src/query/lists.c; `make doc` renews it.\n",
 	      stdout);
 	for (const struct mr_table_desc *const *table = mr_described_tables; *table; table++)
