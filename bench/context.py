@@ -73,10 +73,10 @@ class Context:
 class Recorded:
     """Runs a command under `millrace record` repeatedly and counts what is lost."""
 
-    def __init__(self, context, command):
-        self.context, self.command, self.lost = context, command, 0
+    def __init__(self, context, command, options=("--levels", "runtime,dataflow")):
+        self.context, self.command, self.options, self.lost = context, command, options, 0
 
     def __call__(self):
-        with self.context.recorded(*self.command) as (output, _, lost):
+        with self.context.recorded(*self.command, options=self.options) as (output, _, lost):
             self.lost += lost
             return output

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tracing TensorFlow costs. bench/README.md explains the figures."""
+"""What tracing TensorFlow costs, and how steps of a framework are compared. bench/README.md explains the figures."""
 
 import contextlib
 import os
@@ -21,6 +21,7 @@ COUNTED_STEPS = 40
 MACHINE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine)
 CALLGRIND = pathlib.Path(f"/usr/libexec/valgrind/callgrind-{MACHINE}-linux")
 BLOCKS = 30           # of each process
+MISSING = f"tensorflow-cpu {VERSION} is missing: run make soft"
 
 
 def python():
@@ -77,10 +78,10 @@ def take_turns(commands, blocks):
     return [statistics.median(each) for each in seconds]
 
 
-def compare(context, figure, bar, program, levels, reference=(), blocks=BLOCKS):
+def compare(context, figure, bar, program, levels, reference=(), blocks=BLOCKS, missing=MISSING):
     """A step under record, compared with the same program alone or with other arguments."""
-    if not python():
-        return [ratio.skipped(figure, f"tensorflow-cpu {VERSION} is missing: run make soft")]
+    if None in program:
+        return [ratio.skipped(figure, missing)]
     trace = context.work / "bench.mill"
     ours = [context.millrace, "record", "-q", "-o", trace, "--levels", levels, "--", *program]
     pairs, lost = [], 0

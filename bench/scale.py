@@ -49,7 +49,7 @@ def scale(context, _):
 
     def report(millions):
         (traces[millions] / "index.millrace").unlink(missing_ok=True)
-        return measure([context.millrace, "report", traces[millions]])
+        return measure([context.millrace, "report", "--whole", traces[millions]])
 
     def reopen():
         return measure([context.millrace, "info", traces[10]])[0]
