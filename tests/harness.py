@@ -7,6 +7,7 @@
 
 A program ends with 77 if all its tests were skipped, and with 1 if it has none: neither is a success."""
 
+import signal
 import sys
 import unittest
 
@@ -64,6 +65,10 @@ def exit_status(result):
 
 
 def main(**keywords):
+    # Whoever runs the tests by nohup, or in a shell's background, leaves these ignored to all programs that they start.
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     runner = unittest.TextTestRunner(resultclass=Result, verbosity=2)
     program = unittest.main(testRunner=runner, exit=False, **keywords)
     sys.exit(exit_status(program.result))

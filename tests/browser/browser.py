@@ -160,14 +160,17 @@ class ViewerTest(unittest.TestCase):
             self.servers[trace] = Server(trace)
         return self.servers[trace]
 
-    def open(self, trace, fragment="", width=1400, height=900, **options):
-        """A page on the trace, loaded, in a context of its own."""
+    def open(self, trace, fragment="", width=1400, height=900, scope="whole", **options):
+        """A page on the trace, loaded, in a context of its own. The truth is mostly known of the whole run: that is what
+        the page shows, unless scope is None."""
         url = self.serve(trace).url
         context = self.chromium.new_context(viewport={"width": width, "height": height}, **options)
         self.contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(PATIENCE_MS)
         self.watch(page, url)
+        if scope:
+            fragment = f"{fragment or '#'}&scope={scope}"
         page.goto(url + fragment)
         page.wait_for_selector("html[data-ready]")
         return page

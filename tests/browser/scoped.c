@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * scoped [NODES | twin]: describes graphs whose shape is known, and executes the nodes of the first five times.
+ * scoped [NODES | twin | devices]: describes graphs whose shape is known, and executes the nodes of the first five times.
  *
  *     scoped   input_0 … input_5 ─► model/dense/{MatMul ─► BiasAdd ─► Relu} ─► model/loss/{Sum ─► Mean}
  *                                          ─► train/{Clip ─► Apply} ─► step
  *     flat     NODES nodes without scopes: a chain, with an edge from each seventh to one far behind it
  *     twin     the same as the first, and its nodes are executed twice
+ *     devices  only the first, and every second stage of it is on another device
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,13 +29,14 @@ static const char *const stages[STAGES][2] = {
 	{"train/Apply", "Apply"},         {"step", "NoOp"},
 };
 
-static void describe_scoped(const char *title, uint32_t *nodes)
+static void describe_scoped(const char *title, uint32_t *nodes, bool has_devices)
 {
 	uint32_t graph = millrace_graph(title);
 	uint32_t device = millrace_device("CPU:0", MILLRACE_DEVICE_CPU);
+	uint32_t other = has_devices ? millrace_device("GPU:0", MILLRACE_DEVICE_GPU) : device;
 
 	for (int i = 0; i < STAGES; i++)
-		nodes[i] = millrace_node(graph, stages[i][0], stages[i][1], device);
+		nodes[i] = millrace_node(graph, stages[i][0], stages[i][1], i % 2 ? other : device);
 	for (int i = 1; i < STAGES; i++)
 		millrace_edge(nodes[i - 1], 0, nodes[i], 0);
 	for (int i = 0; i < INPUTS; i++) {
@@ -81,10 +83,12 @@ int main(int argument_count, char **arguments)
 	uint32_t nodes[STAGES], others[STAGES];
 	bool has_twin = argument_count > 1 && strcmp(arguments[1], "twin") == 0;
 
-	describe_scoped("scoped", nodes);
+	bool has_devices = argument_count > 1 && strcmp(arguments[1], "devices") == 0;
+
+	describe_scoped("scoped", nodes, has_devices);
 	if (has_twin)
-		describe_scoped("twin", others);
-	else if (argument_count > 1)
+		describe_scoped("twin", others, false);
+	else if (argument_count > 1 && !has_devices)
 		describe_flat(atoi(arguments[1]));
 	execute(nodes, ROUNDS);
 	if (has_twin)

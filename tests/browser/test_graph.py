@@ -85,6 +85,50 @@ class Graph(browser.ViewerTest):
         self.wait_for_status(page, "model/dense/Relu · Relu · CPU:0 · 5 executions")
         page.get_by_role("heading", name="model/dense/Relu").wait_for()  # of the details
 
+    def test_devices_have_lanes_if_that_is_wanted(self):
+        trace = self.scoped("devices")
+        url = self.serve(trace).url
+        plain, graph = graph_of(url, graph=1), graph_of(url, graph=1, lanes=1)
+        self.assertEqual((False, True), (plain["has_lanes"], graph["has_lanes"]))
+        self.assertEqual({item["id"] for item in plain["nodes"]}, {item["id"] for item in graph["nodes"]})
+        boxes = {}
+        for item in graph["nodes"]:
+            device = None if item["is_on_several"] else item["device"]
+            boxes.setdefault(item["parent"], {}).setdefault(device, []).append(item)
+        lanes = [sorted((min(item["x"] for item in items), max(item["x"] + item["width"] for item in items))
+                        for items in box.values()) for box in boxes.values() if len(box) > 1]
+        self.assertGreaterEqual(len(lanes), 3)  # of all, of the model, of what is in it
+        for box in lanes:
+            for (_, end), (begin, _) in zip(box, box[1:]):
+                self.assertLess(end, begin)
+        page = self.show(trace)
+        button = page.get_by_role("button", name="Lanes")
+        self.assertEqual("false", button.get_attribute("aria-pressed"))
+        button.click()
+        page.wait_for_url(re.compile("lanes=on"))
+        page.locator('button[aria-pressed="true"]', has_text="Lanes").wait_for()
+        self.assertTrue(page.locator("#graph-status", has_text="from one device to another").is_visible())
+        page.locator("canvas.graph-canvas").focus()
+        page.keyboard.press("l")
+        page.locator('button[aria-pressed="false"]', has_text="Lanes").wait_for()
+        page = self.show(self.scoped())
+        self.assertFalse(page.get_by_role("button", name="Lanes").is_visible())
+
+    def test_a_graph_begins_where_it_can_be_read(self):
+        trace = self.scoped("2000")
+        page = self.show(trace, "#view=graph&graph=2")
+        x, y, scale = self.camera(page)
+        self.assertGreaterEqual(scale, 0.55)  # so that there are two lines of text in each box
+        graph = graph_of(self.serve(trace).url, graph=2)
+        box = page.locator("canvas.graph-canvas").bounding_box()
+        half = box["width"] / 2 / scale
+        inside = [item for item in graph["nodes"] if abs(item["x"] + item["width"] / 2 - x) < half and
+                  abs(item["y"] + item["height"] / 2 - y) < box["height"] / 2 / scale]
+        self.assertGreater(len(inside), 3)
+        if graph["width"] > 2 * half:  # nothing beside it
+            self.assertGreaterEqual(x - half, -1)
+            self.assertLessEqual(x + half, graph["width"] + 1)
+
     def test_selection_from_elsewhere_is_shown_here(self):
         trace = self.scoped("2000")
         row = self.query(trace, "select rowid from node_executions where node_name = 'train/Apply' limit 1")[0]["rowid"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # runs beside others: the times that it compares are those of one trace
-"""Overview, tables, steps and memory in the viewer, and the HTML report, against what the simulator knows to be true
+"""Tables, steps and memory in the viewer, and the HTML report, against what the simulator knows to be true
 and what SQL says about the same trace."""
 
 import csv
@@ -15,69 +15,6 @@ import harness
 from browser import duration
 
 SEED = 7
-
-
-class Overview(browser.ViewerTest):
-    def test_devices_are_idle_as_the_simulator_says(self):
-        trace, truth = self.simulated(SEED)
-        page = self.open(trace)
-        page.get_by_role("heading", name="Devices").wait_for()
-        self.assertTrue(truth["devices"])
-        for device in truth["devices"]:
-            span = device["last_ns"] - device["first_ns"]
-            heading = page.get_by_role("heading", name=device["name"]).inner_text()
-            self.assertIn(f"idle {100 * device['idle_ns'] / span:.1f} % of {duration(span)}", heading)
-            rows = page.get_by_role("table", name=f"What {device['name']} did").locator("tr").all_inner_texts()
-            shown = {cells[1]: cells[2] for cells in (row.split("\t") for row in rows)}
-            dispatch = sum(piece["end_ns"] - piece["begin_ns"] for piece in device["pieces"]
-                           if piece["chain"].split(" > ")[-1] == "dispatch")
-            self.assertEqual(duration(dispatch), shown["dispatch"], device["name"])
-
-    def test_bars_are_as_wide_as_their_parts(self):
-        trace, truth = self.simulated(SEED)
-        page = self.open(trace)
-        device = truth["devices"][0]
-        bar = page.get_by_role("img", name=f"What {device['name']} did")
-        bar.wait_for()
-        widths = bar.evaluate("(svg) => [...svg.children].map((each) => each.getBBox().width)")
-        span = device["last_ns"] - device["first_ns"]
-        whole = bar.bounding_box()["width"]
-        busy = sum(width for width, name in zip(widths, bar.locator("title").all_text_contents())
-                   if name.startswith(("device kernels", "copies")))
-        self.assertAlmostEqual(1 - device["idle_ns"] / span, busy / whole, delta=0.01)
-        self.assertAlmostEqual(whole, sum(widths), delta=1)
-
-    def test_evidence_leads_to_its_place_on_the_timeline(self):
-        trace, truth = self.simulated(SEED)
-        page = self.open(trace)
-        evidence = page.locator(".evidence button").first
-        text = evidence.inner_text()
-        at = round(float(re.search(r"at ([\d.]+) s", text)[1]) * 1e9)
-        evidence.click()
-        page.wait_for_url(re.compile("view=timeline"))
-        begin, end = (int(re.search(rf"{name}=(-?\d+)", page.url)[1]) for name in ("from", "to"))
-        self.assertTrue(begin < at < end, page.url)
-        page.go_back()
-        evidence.wait_for()
-
-    def test_says_what_is_missing(self):
-        trace, _ = self.simulated(SEED, "no-kernel")
-        page = self.open(trace)
-        page.get_by_text("Without the kernel level").wait_for()
-        self.assertEqual(0, page.get_by_text("No device activity was recorded").count())
-
-    def test_an_empty_trace(self):
-        trace = self.folder / "empty.mill"
-        if not trace.exists():
-            subprocess.run([browser.MILLRACE, "record", "--levels", "dataflow", "-o", trace, "--", "/bin/true"],
-                           check=True, capture_output=True, timeout=60)
-        page = self.open(trace)
-        page.get_by_text("No device activity was recorded").wait_for()
-        for view, text in (("Steps", "No steps"), ("Memory", "The trace contains no allocations")):
-            page.get_by_role("tab", name=view).click()
-            page.get_by_role("heading", name=text).wait_for()
-        page.get_by_role("tab", name="Tables").click()
-        page.get_by_role("tabpanel", name="Tables").locator("nav, .empty").first.wait_for()
 
 
 class Tables(browser.ViewerTest):
@@ -200,17 +137,20 @@ class Tables(browser.ViewerTest):
 
     def test_what_cannot_be_chosen_is_marked_too(self):
         trace, _ = self.simulated(SEED)
-        (step,) = self.query(trace, "select step, duration_ns from steps order by start_ns limit 1 offset 2")
+        numbers = [str(row["step"]) for row in self.query(trace, "select step from steps order by start_ns")]
         page = self.open(trace, "#view=steps")
         page.get_by_role("img", name="Durations of steps").wait_for()
         for _ in range(3):
             page.keyboard.press("ArrowRight")
-        page.get_by_text(f"Step {step['step']} took").wait_for()
+        said = page.get_by_text(re.compile(r"Step \d+ took"))
+        said.wait_for()
+        step = re.search(r"Step (\d+) took", said.inner_text())[1]
+        self.assertIn(step, numbers)
         page.keyboard.press("5")
         page.wait_for_url(re.compile("table=steps.steps"))
         marked = page.locator("table.data tr[aria-current=true]")
         marked.wait_for()
-        self.assertEqual(str(step["step"]), marked.locator("td").first.inner_text())
+        self.assertEqual(step, marked.locator("td").first.inner_text())
 
     def test_a_url_that_names_both_table_and_selection_is_obeyed(self):
         trace, _ = self.simulated(SEED)
@@ -345,6 +285,38 @@ class Steps(browser.ViewerTest):
         sizes = [abs(float(number)) * units[unit] for number, unit in (text.split() for text in differences)]
         self.assertEqual(sorted(sizes, reverse=True), sizes)
 
+    def test_the_causes_of_a_step_sum_up_to_it(self):
+        trace, _ = self.simulated(SEED)
+        page = self.open(trace, "#view=steps")
+        page.get_by_role("list", name="Causes").get_by_role("listitem").first.wait_for()
+        causes, steps = (page.evaluate(f"fetch('traces/0/{name}').then((answer) => answer.json())")
+                         for name in ("step_causes", "steps"))
+        durations = [step["duration_ns"] for step in self.steps(trace)]
+        self.assertEqual(sorted(durations), sorted(sum(flat[1::2]) for flat in causes["causes"]))
+        self.assertEqual([step["to"] - step["from"] for step in steps["steps"]],
+                         [sum(flat[1::2]) for flat in causes["causes"]])
+        heights = page.locator(".stack-mark").evaluate_all("(all) => all.map((each) => Number(each.getAttribute('height')))")
+        self.assertGreater(max(heights), 20)
+
+    def test_a_step_far_longer_than_the_others_is_cut_and_listed(self):
+        usual, long = 10_000, 900_000
+        steps = [{"row": i, "number": i, "track": 1, "from": i * 10**6, "to": i * 10**6 + (long if i == 17 else usual)}
+                 for i in range(40)]
+        page = self.open(self.pipeline(), "#view=overview")
+        page.route("**/traces/0/steps", lambda route: route.fulfill(
+            json={"is_inferred": False, "steps": steps, "median_row": 3}))
+        page.route("**/traces/0/step_causes", lambda route: route.fulfill(
+            json={"causes": [[0, step["to"] - step["from"]] for step in steps]}))
+        page.get_by_role("tab", name="Steps").click()
+        page.get_by_text("1 step far longer than the others:").wait_for()
+        page.get_by_text("(900 µs, 90.0 × the median)").wait_for()
+        page.locator(".stack-mark").first.wait_for()
+        self.assertEqual(1, page.locator(".cut-mark").count())
+        heights = page.locator(".stack-mark").evaluate_all("(all) => all.map((each) => Number(each.getAttribute('height')))")
+        self.assertGreater(min(heights), 100)  # of 220, though the long one is ninety times as long
+        page.get_by_role("button", name="step 17").click()
+        page.get_by_text("Step 17 took 900 µs.").wait_for()
+
 
 class Memory(browser.ViewerTest):
     def test_peak_and_live_set(self):
@@ -352,19 +324,22 @@ class Memory(browser.ViewerTest):
         page = self.open(trace, "#view=memory")
         plot = page.locator("svg.plot").first
         plot.locator(".area-fill").wait_for()
-        peak = json.loads(subprocess.run([browser.MILLRACE, "report", "--json", trace], check=True,
+        peak = json.loads(subprocess.run([browser.MILLRACE, "report", "--whole", "--json", trace], check=True,
                                          capture_output=True, timeout=60).stdout)
         row = next(finding for finding in peak["findings"] if finding["id"] == "memory")["tables"][0]["rows"][0]
         self.assertIn(duration(row["peak_after_ns"]), page.locator("h3").first.inner_text())
-        box = plot.bounding_box()
-        plot.click(position={"x": box["width"] / 2, "y": 60})
+        page.get_by_role("button", name=re.compile("^Peak of")).first.click()
         table = page.get_by_role("grid", name="Live memory by operation")
         table.wait_for()
-        self.assertIn("moment=", self.fragment(page))
         allocations = [int(row.locator("td.number").first.inner_text().replace(",", ""))
                        for row in table.locator("tbody tr").all()]
         said = page.get_by_role("heading", name=re.compile("^Live at")).inner_text()
-        self.assertEqual(int(re.search(r"in ([\d,]+) allocations", said)[1].replace(",", "")), sum(allocations))
+        self.assertEqual(int(re.search(r"in ([\d,]+) allocations?$", said)[1].replace(",", "")), sum(allocations))
+        at_peak = self.fragment(page)
+        self.assertIn("moment=", at_peak)
+        plot.click(position={"x": plot.bounding_box()["width"] / 4, "y": 60})
+        page.wait_for_function("before => location.hash.slice(1) !== before", arg=at_peak.lstrip("#"))
+        self.assertIn("moment=", self.fragment(page))
 
     def test_zooms_the_window_of_all_views(self):
         page = self.open(self.pipeline(), "#view=memory")
@@ -386,7 +361,7 @@ class Memory(browser.ViewerTest):
 class HtmlReport(browser.ViewerTest):
     def open_report(self, trace, **options):
         page_file = self.folder / "report.html"
-        subprocess.run([browser.MILLRACE, "report", "--html", page_file, trace], check=True, timeout=60)
+        subprocess.run([browser.MILLRACE, "report", "--whole", "--html", page_file, trace], check=True, timeout=60)
         context = self.chromium.new_context(**options)
         self.contexts.append(context)
         page = context.new_page()
@@ -404,7 +379,7 @@ class HtmlReport(browser.ViewerTest):
         page = self.open_report(trace, offline=True)
         device = truth["devices"][0]
         span = device["last_ns"] - device["first_ns"]
-        self.assertIn(f"idle {100 * device['idle_ns'] / span:.1f} %",
+        self.assertIn(f"idle {100 * device['idle_ns'] / span:.1f}%",
                       page.get_by_role("heading", name=device["name"]).first.inner_text())
         titles = page.locator("section.finding h2").all_inner_texts()
         self.assertIn("Why devices were idle", titles)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of fuzz_reader into tests/corpus/fuzz_reader: metadata, a zero byte, a stream file."""
+"""Writes the seeds of fuzz_reader (a stream file) and fuzz_metadata (metadata, a zero byte, a stream file) into
+tests/corpus."""
 
 import pathlib
 import struct
 
-CORPUS = pathlib.Path(__file__).resolve().parents[1] / "corpus" / "fuzz_reader"
+CORPUS = pathlib.Path(__file__).resolve().parents[1] / "corpus"
 UUID = bytes(16)
 
 # Another version's metadata: fewer events, fields that are more, fewer and in another order.
@@ -75,19 +76,19 @@ def seeds():
     interval = event(48, 5, bytes(range(14)))
     name = event(6, 6, b"worker\0")
     own = packet(1, 9, [interval, name]) + packet(9, 1 << 33, [extended(50, 1 << 33, bytes(8))], sequence=1)
-    yield "own", b"", own
-    yield "streams", b"", b"".join(packet(1, 9, [event(50, 3, bytes(8))], i % 2, i, 0, i % 3 == 0) for i in range(4))
-    yield "cut", b"", own[:-5]
-    yield "hole", b"", own[:-8] + bytes(24) + own
+    yield "fuzz_reader/own", own
+    yield "fuzz_reader/streams", b"".join(packet(1, 9, [event(50, 3, bytes(8))], i % 2, i, 0, i % 3 == 0) for i in range(4))
+    yield "fuzz_reader/cut", own[:-5]
+    yield "fuzz_reader/hole", own[:-8] + bytes(24) + own
     other = [event(48, 5, bytes(14)), event(19, 6, b"\x07\1\0\0\0"), event(6, 7, b"\1\0\0\0abc\0"),
              event(200, 8, bytes(8) + b"new\0")]
-    yield "other", other_metadata(), packet(1, 9, other)
+    yield "fuzz_metadata/other", other_metadata() + b"\0" + packet(1, 9, other)
 
 
 def main():
-    CORPUS.mkdir(parents=True, exist_ok=True)
-    for name, metadata, stream in seeds():
-        (CORPUS / name).write_bytes(metadata + b"\0" + stream)
+    for name, seed in seeds():
+        (CORPUS / name).parent.mkdir(parents=True, exist_ok=True)
+        (CORPUS / name).write_bytes(seed)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ DISCARDED = re.compile(r"^WARNING: Tracer (?:discarded (\d+) events?|may have di
 FIELD = re.compile(r'(\w+) = (?:\( "?(\w+)"? : container = \d+ \)|"((?:[^"\\]|\\.)*)"|(-?\d+))')
 CAP_PERFMON, CAP_BPF = 38, 39
 BPF_CALL = {"x86_64": 321, "aarch64": 280}.get(platform.machine())
-BPF_PROG_GET_FD_BY_ID = 13
+BPF_PROG_GET_FD_BY_ID, BPF_LINK_GET_FD_BY_ID, BPF_LINK_GET_NEXT_ID = 13, 30, 31
 
 Event = collections.namedtuple("Event", "time cpu name fields")
 Call = collections.namedtuple("Call", "start end name path result argument event")
@@ -262,6 +262,24 @@ def bpf_program_exists(number):
     if fd >= 0:
         os.close(fd)
     return fd >= 0
+
+
+def bpf_tracepoints():
+    """(tracepoint, id of the BPF program) of all that is attached on this machine."""
+    libc, found, link = ctypes.CDLL(None, use_errno=True), [], (ctypes.c_uint32 * 32)(0)
+    while libc.syscall(BPF_CALL, BPF_LINK_GET_NEXT_ID, link, ctypes.sizeof(link)) == 0:
+        link[0] = link[1]
+        attributes = (ctypes.c_uint32 * 32)(link[0])
+        fd = libc.syscall(BPF_CALL, BPF_LINK_GET_FD_BY_ID, attributes, ctypes.sizeof(attributes))
+        if fd < 0:
+            continue
+        with open(f"/proc/self/fdinfo/{fd}") as file:
+            text = file.read()
+        os.close(fd)
+        name, program = re.search(r"^tp_name:\s+(\w+)", text, re.M), re.search(r"^prog_id:\s+(\d+)", text, re.M)
+        if name and program:
+            found.append((name[1], int(program[1])))
+    return found
 
 
 def bpf_programs_of(pid):

@@ -12,8 +12,8 @@ from support import BUILD, LiveTest, manifest
 
 IS_ROOT = os.geteuid() == 0
 NOBODY = pwd.getpwnam("nobody")
-SECCOMP_NUMBERS = {"bpf": 321, "perf_event_open": 298} if os.uname().machine == "x86_64" else \
-                  {"bpf": 280, "perf_event_open": 241}
+SECCOMP_NUMBERS = {"bpf": 321, "perf_event_open": 298, "process_vm_readv": 310} \
+    if os.uname().machine == "x86_64" else {"bpf": 280, "perf_event_open": 241, "process_vm_readv": 270}
 
 
 def refuse(error, *calls):
@@ -36,6 +36,22 @@ def without_privilege(*command, uid=NOBODY.pw_uid):
     if not IS_ROOT:
         return list(command)
     return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *command]
+
+
+def capabilities_of(pid):
+    """Of each thread of a process: the sets that it may use or pass on, and the user ids."""
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/status") as file:
+            status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+        sets = [int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")]
+        found.append((sets, set(status["Uid"].split()), set(status["Gid"].split())))
+    return found
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(word) for word in file.read().split()]
 
 
 class PrivilegeTest(LiveTest):

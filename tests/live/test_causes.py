@@ -40,7 +40,7 @@ class Causes(KernelTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         steps = parse_truth(result.stdout, "step")
         self.assertEqual(len(steps), STEPS)
-        report = json.loads(run(MILLRACE, "report", "--json", result.trace).stdout)
+        report = json.loads(run(MILLRACE, "report", "--whole", "--json", result.trace).stdout)
         device, = report["devices"]
         self.assertEqual(sum(row["ns"] for row in device["idle_causes"]), device["idle_ns"])
         path = report["critical_path"]
@@ -78,7 +78,7 @@ class Causes(KernelTest):
 
     def check_words(self, cause, words):
         """The largest causes on the first page, and the sentence about the device's idle time, begin with it."""
-        text = run(MILLRACE, "report", self.path("trace.mill")).stdout
+        text = run(MILLRACE, "report", "--whole", self.path("trace.mill")).stdout
         self.assertRegex(text, rf"The largest causes:\n +of .*\n +idle time +{cause} ")
         said = " ".join(text.split("Why devices were idle")[1].split())
         self.assertRegex(said, rf"^- wheel was idle for [^:]+: [^;]*{words}", text)
@@ -93,10 +93,10 @@ class Causes(KernelTest):
                    bounds_of_blocked, "disk", path)
 
     def test_lock(self):
-        """On the critical path is what the holder did."""
+        """On the critical path, too, it is the lock, its holder and what that did."""
         self.check("lock", r"thread \d+ 'holder', asleep",
                    r"waited at a lock for thread \d+ 'holder', which was asleep", bounds_of_blocked, "lock",
-                   on_path=r"sleep: thread \d+ 'holder'")
+                   on_path=r"lock: thread \d+ 'holder'", on_path_most="asleep")
 
     def test_launch(self):
         self.check("launch", "submit", r"was launching the next operation \(submit\)", bounds_of_running,

@@ -153,8 +153,8 @@ class Doctor(unittest.TestCase):
         self.assertEqual(found["tensorflow"]["state"], "missing")
         self.assertEqual(found["tensorflow"]["reason"], "not installed for python3")
         self.assertIn("pip install", found["tensorflow"]["remedy"])
-        self.assertEqual(found["torch"]["reason"], "not installed; this version of millrace does not trace PyTorch")
-        self.assertIsNone(found["torch"]["remedy"])
+        self.assertEqual(found["jax"]["reason"], "not installed; this version of millrace does not trace JAX")
+        self.assertIsNone(found["jax"]["remedy"])
 
     def test_tensorflow_versions(self):
         for version in ("2.15.0.post1", "2.21.0"):
@@ -169,12 +169,11 @@ class Doctor(unittest.TestCase):
             self.assertIn("pip install", found["remedy"])
 
     def test_framework_that_is_not_traced(self):
-        found = self.frameworks(torch="2.5.0", tensorflow="2.18.1")
-        self.assertEqual(found["tensorflow"]["state"], "ok")
-        self.assertEqual(found["torch"]["state"], "missing")
-        self.assertRegex(found["torch"]["reason"],
-                         "^version 2.5.0 in PACKAGES/torch, but this version of millrace does not trace PyTorch; .*profiler")
-        self.assertIn("millrace report FILE.json", found["torch"]["remedy"])
+        found = self.frameworks(torch="2.5.0", jax="0.4.30")
+        self.assertEqual(found["torch"]["state"], "ok")
+        self.assertEqual(found["jax"]["state"], "missing")
+        self.assertRegex(found["jax"]["reason"],
+                         "^version 0.4.30 in PACKAGES/jax, but this version of millrace does not trace JAX; .*millrace.h")
 
     def test_opencl(self):
         installed = os.path.exists("/etc/OpenCL/vendors/pocl.icd")
@@ -184,6 +183,27 @@ class Doctor(unittest.TestCase):
             found, status = self.doctor(env={**os.environ, "OCL_ICD_VENDORS": folder})
         self.assertEqual((found["libOpenCL"]["state"], status), ("missing", 0))
         self.assertIn("apt-get install", found["libOpenCL"]["remedy"])
+
+    def cuda(self, *libraries):
+        """What doctor says of CUDA where the dynamic linker knows just these libraries."""
+        with tempfile.TemporaryDirectory() as folder:
+            tool = pathlib.Path(folder, "ldconfig")
+            tool.write_text("#!/bin/sh\n" + "".join(f"echo '{name} (libc6,x86-64) => /somewhere/{name}'\n" for name in libraries))
+            tool.chmod(0o755)
+            return self.doctor(env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})[0]["libcuda"]
+
+    def test_cuda(self):
+        """It says where libcupti is, or how to get it."""
+        found = self.cuda("libcuda.so.1", "libcupti.so.12")
+        self.assertEqual((found["state"], found["reason"]),
+                         ("ok", "/somewhere/libcuda.so.1 with /somewhere/libcupti.so.12"))
+        self.assertEqual(self.cuda()["state"], "missing")
+        found = self.cuda("libcuda.so.1")
+        if os.path.exists("/usr/local/cuda/lib64/libcupti.so"):
+            self.assertIn("with /usr/local/cuda/lib64/libcupti.so", found["reason"])
+        else:
+            self.assertEqual(found["state"], "degraded")
+            self.assertIn("nvidia-cuda-cupti", found["remedy"])
 
     def test_folder_that_cannot_be_written(self):
         found, status = self.doctor(cwd="/proc")
@@ -207,7 +227,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("help", "vers"), ["version"])
 
     def test_options(self):
-        self.assertEqual(set(self.complete("doctor", "--")), {"--json", "--help"})
+        self.assertEqual(set(self.complete("doctor", "--")), {"--json", "--gpu-check", "--gpu-program", "--help"})
         self.assertEqual(self.complete("doctor", "--j"), ["--json"])
 
 

@@ -32,6 +32,7 @@ class Interval:
         self.start, self.end, self.name = start, end, name
         self.correlation, self.thread = correlation, thread
         self.launch = self.before = None  # of an operation
+        self.listed = []  # operations that it waits for by a record of its own
         self.operation = self.awaited = None  # of a call
         self.is_blocking = False
 
@@ -48,6 +49,14 @@ class Track:
                 stack.pop()
             self.around.append(list(stack))
             stack.append(row)
+
+    def outermost(self, prefix, thread):
+        """Rows of that name that are in no other of it."""
+        found = [row for row, around in zip(self.rows, self.around) if row.name.startswith(prefix) and
+                 not any(other.name.startswith(prefix) for other in around)]
+        for row in found:
+            row.thread = thread
+        return found
 
     def containing(self, ns):
         """From the innermost to the outermost."""
@@ -68,7 +77,7 @@ class Track:
 class Trace:
     def __init__(self, path):
         self.operations, calls, others = [], collections.defaultdict(list), collections.defaultdict(list)
-        queues = collections.defaultdict(list)
+        queues, listed = collections.defaultdict(list), []
         for line in run(MILLRACE, "dump", "--json", str(path)).stdout.splitlines():
             event = json.loads(line)
             fields, thread = event["fields"], (event["process"], event["tid"])
@@ -78,14 +87,21 @@ class Trace:
             elif event["event"] == "device_operation":
                 operation = Interval(fields["start"], fields["end"], event["names"]["name"],
                                      fields["correlation"], thread)
-                operation.is_to_host = fields["kind"] == "copy_from_device"
+                operation.kind = fields["kind"]
                 self.operations.append(operation)
                 queues[event["process"], fields["queue"]].append(operation)
+            elif event["event"] == "runtime_wait":
+                listed.append((event["process"], fields["correlation"], fields["awaited"]))
             elif event["event"] in ("node_interval", "step_interval"):
-                others[thread].append(Interval(event["ns"] - fields["duration_ticks"], event["ns"]))
+                others[thread].append(Interval(event["ns"] - fields["duration_ticks"], event["ns"],
+                                               event["names"].get("node", "")))
             elif event["event"] == "node_interval_at":
                 others[thread].append(Interval(fields["start"], fields["end"]))
-        self.join([call for rows in calls.values() for call in rows], queues)
+        self.find_waits(calls, others)
+        self.join([call for rows in calls.values() for call in rows], queues, listed)
+        self.nodes = collections.defaultdict(lambda: Track([]))
+        self.nodes.update((thread, Track([row for row in rows if row.name]))
+                          for thread, rows in others.items())
         self.tracks = {thread: Track(rows) for thread, rows in calls.items()}
         self.last = {thread: max(row.end for row in calls[thread] + others[thread])
                      for thread in {*calls, *others}
@@ -95,19 +111,58 @@ class Trace:
         self.until = list(itertools.accumulate((end for _, end in work), max))
         self.edges = sorted(edge for interval in work for edge in interval)
 
+    def find_waits(self, calls, others):
+        """Gaps of the thread that executes most, in which autograd's threads execute functions."""
+        self.thread_waits, self.clients = collections.defaultdict(list), {}
+        for process in {thread[0] for thread in others}:
+            work = [row for thread, rows in others.items() if thread[0] == process
+                    for row in Track(rows).outermost("autograd::engine::evaluate_function", thread)]
+            busy = {row.thread for row in work}
+            idle = [thread for thread in others if thread[0] == process and thread not in busy and
+                    any(row.name for row in others[thread])]
+            if not work or not idle:
+                continue
+            client = max(idle, key=lambda thread: sum(bool(row.name) for row in others[thread]))
+            edges = sorted({edge for row in calls[client] + [o for o in others[client] if o.name]
+                            for edge in (row.start, row.end)})
+            in_calls = Track(calls[client])
+            for begin, end in zip(edges, edges[1:]):
+                inside = [row for row in work if row.start < end and row.end > begin]
+                if not inside or in_calls.containing(begin) or \
+                        any(row.start < begin or row.end > end for row in inside):
+                    continue
+                last = max(inside, key=lambda row: row.end)
+                self.thread_waits[client].append(
+                    (min(row.start for row in inside), last.end, last.thread))
+            for _, _, worker in self.thread_waits[client]:
+                self.clients[worker] = client
+
+    def wait_at(self, thread, ns):
+        return next((wait for wait in self.thread_waits[thread] if wait[0] <= ns < wait[1]), None)
+
     @staticmethod
     def waits(call):
         return call.name in WAITING and not call.operation
 
-    def join(self, calls, queues):
+    def join(self, calls, queues, listed):
         by_correlation = {(call.thread[0], call.correlation): call for call in calls if call.correlation}
+        operations = {(o.thread[0], o.correlation): o for o in self.operations if o.correlation}
+        for process, correlation, awaited in listed:
+            waiting = operations.get((process, correlation)) or by_correlation.get((process, correlation))
+            if waiting and (process, awaited) in operations:
+                waiting.listed.append(operations[process, awaited])
         for operation in self.operations:
             operation.launch = by_correlation.get((operation.thread[0], operation.correlation))
             if operation.launch:
                 operation.launch.operation = operation
-                if operation.is_to_host and (
-                        operation.launch.name in ("cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream") or
-                        operation.launch.name == "cudaMemcpyAsync" and "-> Pageable" in operation.name):
+                is_plain = operation.launch.name in ("cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream")
+                is_async = operation.launch.name == "cudaMemcpyAsync"
+                launch = operation.launch
+                if operation.kind == "copy_from_device" and (
+                        is_plain or is_async and "-> Pageable" in operation.name) or \
+                        operation.kind == "copy_to_device" and launch.start <= operation.start and \
+                        operation.end <= launch.end and (
+                            is_plain or is_async and "(Pageable ->" in operation.name):
                     operation.launch.is_blocking = True
                     operation.launch.awaited = operation
         for rows in queues.values():
@@ -115,8 +170,9 @@ class Trace:
             for before, operation in zip(rows, rows[1:]):
                 operation.before = before
         for call in filter(self.waits, calls):
-            awaited = [o for o in self.operations if call.start < o.end <= call.end and o.launch and
-                       o.launch.start < call.start and o.thread[0] == call.thread[0]]
+            awaited = [o for o in call.listed or self.operations if call.start < o.end <= call.end and
+                       (not o.launch or o.launch.start < call.start) and
+                       o.thread[0] == call.thread[0]]
             call.awaited = max(awaited, key=lambda o: (o.end, -o.correlation), default=None)
 
 
@@ -144,7 +200,9 @@ class Walk:
     def on_operation(self):
         operation = self.place
         self.emit(operation.start, "device")
-        before, launch = operation.before, operation.launch
+        launch = operation.launch
+        before = max([operation.before, *operation.listed] if operation.before else operation.listed,
+                     key=lambda o: min(o.end, self.ns), default=None)
         if not before and not launch:
             return self.emit(self.first, "unlaunched")
         is_before = before and (not launch or min(before.end, self.ns) >= min(
@@ -163,6 +221,14 @@ class Walk:
     def on_thread(self):
         track, ns = self.trace.tracks.get(self.place), self.ns - 1
         calls = track.containing(ns) if track else []
+        if not calls:
+            wait = self.trace.wait_at(self.place, ns)
+            if wait:
+                return self.go(wait[2], self.ns)
+            client = self.trace.clients.get(self.place)
+            if client and not self.trace.wait_at(client, ns) and \
+                    not self.trace.nodes[self.place].containing(ns):
+                return self.go(client, self.ns)
         waiting = [call for call in calls if self.trace.waits(call) or
                    call.is_blocking and call.awaited.start <= ns]
         start = (track.change_before(self.ns) if track else None) or self.first
@@ -184,13 +250,16 @@ class Walk:
             if call.is_blocking and call.awaited.start < self.ns:
                 start = max(start, call.awaited.start)
         if not calls:
-            return self.emit(start, "untraced")
+            ended = [wait[1] for wait in self.trace.thread_waits[self.place] if wait[1] <= ns]
+            since = [wait[0] for wait in self.trace.thread_waits[self.trace.clients.get(self.place)]
+                     if wait[0] <= ns < wait[1]]
+            return self.emit(max([start, *ended, *since]), "untraced")
         return self.emit(start, "launch" if any(call.operation for call in calls) else "call")
 
 
 class CriticalPaths(unittest.TestCase):
     def report(self, name):
-        result = run(MILLRACE, "report", "--json", str(TRACES / f"{name}.json.gz"))
+        result = run(MILLRACE, "report", "--whole", "--json", str(TRACES / f"{name}.json.gz"))
         return json.loads(result.stdout)
 
     def shares(self, report):

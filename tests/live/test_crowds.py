@@ -29,7 +29,7 @@ time.sleep(0.2)
 
 
 def report(trace, *options):
-    result = run(MILLRACE, "report", "--json", *options, trace)
+    result = run(MILLRACE, "report", "--whole", "--json", *options, trace)
     if result.returncode != 0:
         raise AssertionError(result.stderr)
     return json.loads(result.stdout), result.stderr
@@ -66,8 +66,8 @@ class Crowds(LiveTest):
         overview = next(finding for finding in said["findings"] if finding["id"] == "overview")
         texts = [sentence["text"] for sentence in overview["sentences"]]
         self.assertEqual(len(texts), 1, texts)
-        self.assertRegex(texts[0], r"^No device did any work\. All threads together ran on CPUs for [\d.]+ [mu]s, waited "
-                                   r"[\d.]+ [mun]s for a CPU and were blocked for 3\d\d ms\.$")
+        self.assertRegex(texts[0], r"^No device did any work\. All threads together ran on CPUs for [\d.]+ [mµ]s, waited "
+                                   r"[\d.]+ (ms|µs|ns) for a CPU and were blocked for 3\d\d ms\.$")
 
     def test_process_by_name(self):
         """Of all that have the name, the one that the program is."""

@@ -78,6 +78,20 @@ def add_analysis(tree):
     tree.insert("src/analysis/meson.build", "    'all.c',\n", "    'weather.c',\n")
 
 
+PROBLEM_RULE = """
+## `cloudy`: Cloudy
+
+The sky is not blue.
+"""
+
+
+def add_problem(tree):
+    tree.add("src/analysis/problem/cloudy.c", "problem.c")
+    tree.insert("src/analysis/problem/problems.def", "\n/* Not what is wrong", 'MR_PROBLEM(cloudy, "Cloudy")\n')
+    tree.insert("src/analysis/meson.build", "    'problem/case.c',\n", "    'problem/cloudy.c',\n")
+    tree.append("doc/problems.md", PROBLEM_RULE)
+
+
 # The model has this table, with durations; the timeline does not show it.
 TIMELINE_TABLE = """
 TABLE(collectives,
@@ -109,6 +123,7 @@ ADDITIONS = {
     "a framework": ("loom", add_framework),
     "a format of another tool": ("example", add_format),
     "an analysis": ("weather", add_analysis),
+    "a problem": ("cloudy", add_problem),
     "a table of the timeline": ("collectives", add_timeline_table),
     "a column or a table of the model": ("mood", add_column),
 }
@@ -282,10 +297,11 @@ class Extensions(LiveTest):
         unknown.write_text("example trace 2\n")
         self.assertEqual(run(self.tree.folder / "build/millrace", "report", unknown).stderr,
                          f"millrace: {unknown}: not a trace: it is neither a recording of millrace nor "
-                         "Chrome trace JSON (Kineto, chrome://tracing) or Example trace\n")
+                         "Chrome trace JSON (Kineto, chrome://tracing), SQLite of Nsight Systems, Perfetto protobuf, "
+                         "SQLite of rocprofv3 (rocpd), XPlane protobuf (TensorFlow, JAX) or Example trace\n")
 
     def check_imported(self, trace, bad_line):
-        self.assertIn("Example NPU", self.tree.millrace("report", trace))
+        self.assertIn("Example NPU", self.tree.millrace("report", trace, statuses=(3,)))
         report = self.tree.report(trace)
         tables = tables_of(report)
         self.assertEqual([(row["node"], row["count"]) for row in tables["by_node"]], [("MatMul", 1)])
@@ -304,6 +320,19 @@ class Extensions(LiveTest):
                          [{"state": "RUN", "start_ns": 1000000, "duration_ns": 200000, "cpu": 2},
                           {"state": "BLOCKED", "start_ns": 1200000, "duration_ns": 600000, "cpu": 2},
                           {"state": "RUN", "start_ns": 1800000, "duration_ns": 200000, "cpu": 2}])
+
+    # ---- a problem
+
+    def test_problem(self):
+        report = self.tree.report("tests/golden/small.mill")
+        (cloudy,) = (problem for problem in report["problems"] if problem["key"] == "cloudy")
+        self.assertEqual((cloudy["title"], cloudy["where"], cloudy["why"], cloudy["remedy"], cloudy["confidence"]),
+                         ("Cloudy", "the sky", "The sky was grey.", "Wait.", "likely"))
+        self.assertEqual(cloudy["time_ns"], cloudy["share"]["whole_ns"] // 2)
+        (table,) = (table for finding in report["findings"] for table in finding["tables"] if table["id"] == "problems")
+        self.assertEqual(sum(row["time_ns"] for row in table["rows"]), cloudy["share"]["whole_ns"])
+        self.assertRegex(self.tree.millrace("report", "tests/golden/small.mill"),
+                         r"\n1\. Cloudy: 1\.00 s, 50\.0% of the run\n   The sky was grey\.\n   > Wait\.\n")
 
     # ---- an analysis
 
@@ -330,7 +359,7 @@ class Extensions(LiveTest):
                          r"\n\nWhat the weather was like\n  - The sky was blue\.\n\nSky:\n"
                          r"  finding  sentences\n  Memory +7\n\nWhere the time went\n")
         for said in self.tree.report("tests/golden/small.mill"), self.ask_viewer():
-            self.assertEqual([finding["id"] for finding in said["findings"][:3]], ["health", "weather", "overview"])
+            self.assertEqual([finding["id"] for finding in said["findings"][:3]], ["problems", "weather", "overview"])
             finding = said["findings"][1]
             self.assertEqual(finding["title"], "What the weather was like")
             self.assertEqual(finding["sentences"], [{"severity": "note", "text": "The sky was blue."}])

@@ -74,7 +74,7 @@ class HtmlReport(unittest.TestCase):
         assert done.returncode == 0, done.stderr
 
     def report(self, *options, status=0):
-        done = run(MILLRACE, "report", *options)
+        done = run(MILLRACE, "report", "--whole", *options)
         self.assertEqual(status, done.returncode, done.stderr)
         return done.stdout if status == 0 else done.stderr
 
@@ -154,7 +154,7 @@ class HtmlReport(unittest.TestCase):
 
         page = self.folder / "full/report.html"
         page.write_text("old")
-        limited = run("sh", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "sh", MILLRACE, "report", "--html", page,
+        limited = run("sh", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "sh", MILLRACE, "report", "--whole", "--html", page,
                       self.trace)
         self.assertEqual(1, limited.returncode)
         self.assertRegex(limited.stderr, r"^millrace: .*File too large\n$")

@@ -178,7 +178,7 @@ class RealTraces(unittest.TestCase):
         self.assertEqual(tuple((sums[group] * 2000 + idle) // (2 * idle) for group in GROUPS), TABLE[name])
 
     def check_report(self, path, reading, idle):
-        report = json.loads(run(MILLRACE, "report", "--json", str(path)).stdout)
+        report = json.loads(run(MILLRACE, "report", "--whole", "--json", str(path)).stdout)
         device, = report["devices"]
         self.assertEqual(device["span_ns"], reading.last - reading.first)
         self.assertEqual(device["idle_ns"], idle)

@@ -24,7 +24,7 @@ class Causes(KernelTest):
         result = self.record(program("opencl_idle"), *arguments, name=f"{arguments[0]}.mill")
         self.assertEqual(result.returncode, 0, result.stderr)
         truth, = parse_truth(result.stdout, "truth")
-        report = json.loads(run(MILLRACE, "report", "--json", result.trace).stdout)
+        report = json.loads(run(MILLRACE, "report", "--whole", "--json", result.trace).stdout)
         device, = report["devices"]
         self.assertEqual(sum(cause["ns"] for cause in device["idle_causes"]), device["idle_ns"])
         finding = next(finding for finding in report["findings"] if finding["id"] == "idle")

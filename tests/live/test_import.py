@@ -118,9 +118,10 @@ class Reading:
 
 class Report:
     def __init__(self, path):
-        result = run(MILLRACE, "report", "--json", str(path))
-        if result.returncode != 0:
+        result = run(MILLRACE, "report", "--whole", "--json", str(path))
+        if result.returncode not in (0, 3):
             raise AssertionError(result.stderr)
+        self.status = result.returncode
         self.all = json.loads(result.stdout)
         self.findings = {finding["id"]: finding for finding in self.all["findings"]}
 
@@ -285,7 +286,7 @@ class MadeTraces(unittest.TestCase):
             {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 5,
              "args": {"Bytes": 512, "Addr": 4096, "Device Id": 0, "Device Type": 1}},
             {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 6,
-             "args": {"Bytes": -512, "Addr": 4096, "Device Id": 0, "Device Type": 0}},
+             "args": {"Bytes": -512, "Addr": 4096, "Device Id": 0, "Device Type": 1}},
             {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "loader \u00e9\ud83d\ude00\n"}},
             {"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"name": "worker"}},
             {"ph": "M", "name": "process_name", "pid": 99, "args": {"name": "nobody"}},
@@ -356,7 +357,8 @@ class MadeTraces(unittest.TestCase):
 
 class BadInput(unittest.TestCase):
     def test_not_a_trace(self):
-        unknown = "not a trace: it is neither a recording of millrace nor Chrome trace JSON (Kineto, chrome://tracing)"
+        unknown = "not a trace: it is neither a recording of millrace nor Chrome trace JSON (Kineto, chrome://tracing), " \
+                  "SQLite of Nsight Systems, Perfetto protobuf, SQLite of rocprofv3 (rocpd) or XPlane protobuf (TensorFlow, JAX)"
         for content, why in ((b"", "not a trace: the file is empty"), (b"hello", unknown), (b"17", unknown),
                              (b"\x7fELF\0\0", "this is a program or library, which millrace does not read: "
                                                "record it with 'millrace record -- PROGRAM'"),
@@ -376,8 +378,8 @@ class BadInput(unittest.TestCase):
                     self.assertEqual(result.stderr, f"millrace: {path}: {why}\n")
 
     def test_not_a_file(self):
-        self.assertIn("No such file", run(MILLRACE, "report", "/nonexistent.json").stderr)
-        self.assertIn("not a regular file", run(MILLRACE, "report", "/dev/null").stderr)
+        self.assertIn("No such file", run(MILLRACE, "report", "--whole", "/nonexistent.json").stderr)
+        self.assertIn("not a regular file", run(MILLRACE, "report", "--whole", "/dev/null").stderr)
 
     def damage(self, *bad, count=1):
         """Reasons given for bad events that stand between two good ones."""
@@ -401,9 +403,8 @@ class BadInput(unittest.TestCase):
                          ({**base, "dur": 2**63}, duration), ({**base, "dur": 9223372036854775}, duration),
                          ({**base, "dur": [1]}, duration),
                          (without_duration, "an interval without a duration"),
-                         ({**base, "ph": "O"}, "an event of a phase that is not imported"),
                          ({**base, "ph": "XX"}, "an event of a phase that is not imported"),
-                         ({}, "an event of a phase that is not imported"), (17, "not an event: not a JSON object"),
+                         (17, "not an event: not a JSON object"),
                          ([[]], "not an event: not a JSON object"),
                          ({**base, "cat": "kernel", "pid": "x"},
                           "a device operation without a device number"),
@@ -440,7 +441,7 @@ class BadInput(unittest.TestCase):
             resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))
 
         size = 512 << 20
-        for begin, fill, answer in (("[", b" ", "the file ends too early"),
+        for begin, fill, answer in (("[", b" ", "decompress it first"),
                                     ('[{"name": "', b"x", "a value is too large")):
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "bomb.json.gz"

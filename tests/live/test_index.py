@@ -72,10 +72,10 @@ class Index(LiveTest):
             self.assertNotEqual(os.stat(self.index).st_ino, before, damage.__name__)
 
     def test_several_at_a_time(self):
-        without = self.say_without("report")
+        without = self.say_without("report", "--whole")
         self.remove_index()
         for _ in range(2):  # while it is made, and from it
-            running = [subprocess.Popen([MILLRACE, "report", self.trace], stdout=subprocess.PIPE, text=True)
+            running = [subprocess.Popen([MILLRACE, "report", "--whole", self.trace], stdout=subprocess.PIPE, text=True)
                        for _ in range(4)]
             for process in running:
                 self.assertEqual(process.communicate(timeout=60)[0], without)

@@ -134,7 +134,7 @@ class Files(KernelTest):
     """The report's table of files, against what programs say and what babeltrace2 reads."""
 
     def files(self, trace):
-        result = run(MILLRACE, "report", "--json", trace)
+        result = run(MILLRACE, "report", "--whole", "--json", trace)
         self.assertEqual(result.returncode, 0, result.stderr)
         (rows,) = (table["rows"] for finding in json.loads(result.stdout)["findings"]
                    for table in finding["tables"] if (finding["id"], table["id"]) == ("input_output", "by_file"))

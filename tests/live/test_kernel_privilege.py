@@ -15,18 +15,34 @@ import unittest
 
 import harness
 from kernel import ATTEMPTS, why_not
-from privilege import IS_ROOT, NOBODY, SECCOMP_NUMBERS, PrivilegeTest, refuse, without_privilege
+from privilege import (IS_ROOT, NOBODY, SECCOMP_NUMBERS, PrivilegeTest, capabilities_of, children_of, refuse,
+                       without_privilege)
 from support import count, dump, info, manifest, program, run
 
 NO_SUCH_USER = 54321
 PYTHON = "/usr/bin/python3"  # which everybody may execute
-CAPABILITIES = 1 << 39 | 1 << 38  # BPF, PERFMON
+KEPT_BY_ROOT = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 5 | 1 << 19  # CHOWN, DAC_OVERRIDE, FOWNER, KILL, SYS_PTRACE
 IDENTITY = ["sh", "-c", "id -u; id -g; id -G; grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status"]
 NO_CAPABILITIES = ["0000000000000000"] * 4
 
 
+class RecorderTest(PrivilegeTest):
+    def capabilities_while_recording(self, prefix=(), **keywords):
+        """Of the recorder, and of all its processes but the program's."""
+        command = [*prefix, self.millrace, "record", "-q", "-o", self.trace, "--", "sh", "-c", "echo $$; read line"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **keywords) as record:
+            program_pid = int(record.stdout.readline())
+            found = capabilities_of(record.pid)
+            for child in children_of(record.pid):
+                found += capabilities_of(child) if child != program_pid else []
+            record.communicate("\n", timeout=60)
+        self.assertEqual(record.returncode, 0)
+        self.assertGreaterEqual(len(found), 2)
+        return found
+
+
 @unittest.skipUnless(IS_ROOT and not why_not(), why_not() or "needs root")
-class Sudo(PrivilegeTest):
+class Sudo(RecorderTest):
     def record_through_sudo(self, *command, uid=NOBODY.pw_uid, gid=NOBODY.pw_gid, options=()):
         environment = {**os.environ, "SUDO_UID": str(uid), "SUDO_GID": str(gid)}
         return run(self.millrace, "record", "-o", self.trace, *options, "--", *command, env=environment)
@@ -70,20 +86,35 @@ class Sudo(PrivilegeTest):
         self.check_owner(NO_SUCH_USER, NO_SUCH_USER)
 
     def test_recorder(self):
-        """The recorder keeps two capabilities, in no way that an exec would pass on, and is nobody else."""
+        """Once the program runs, no thread of the recorder has a capability, and it is nobody else."""
         environment = {**os.environ, "SUDO_UID": str(NOBODY.pw_uid), "SUDO_GID": str(NOBODY.pw_gid)}
-        record = subprocess.Popen([self.millrace, "record", "-q", "-o", self.trace, "--", "sh", "-c",
-                                   "echo started; read line"],
-                                  env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.assertEqual(record.stdout.readline(), "started\n")
-        with open(f"/proc/{record.pid}/status") as file:
-            status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
-        record.communicate("\n", timeout=60)
-        self.assertEqual(set(status["Uid"].split()), {str(NOBODY.pw_uid)})
-        self.assertEqual(set(status["Gid"].split()), {str(NOBODY.pw_gid)})
-        self.assertEqual([int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")],
-                         [0, CAPABILITIES, CAPABILITIES, 0])
-        self.assertEqual(record.returncode, 0)
+        for sets, users, groups in self.capabilities_while_recording(env=environment):
+            self.assertEqual((sets, users, groups), ([0] * 4, {str(NOBODY.pw_uid)}, {str(NOBODY.pw_gid)}))
+        self.check_mode("bpf")
+
+    def test_root_as_recorder(self):
+        """Root keeps what is needed to write files, and to signal and inspect processes; the program gets all."""
+        for (inheritable, permitted, effective, ambient), users, _ in self.capabilities_while_recording():
+            self.assertEqual((inheritable, permitted & ~KEPT_BY_ROOT, ambient, users), (0, 0, 0, {"0"}))
+            self.assertEqual(effective, permitted)
+        self.check_mode("bpf")
+        shutil.rmtree(self.trace)
+        alone = run(*IDENTITY)
+        result = run(self.millrace, "record", "-q", "-o", self.trace, "--", *IDENTITY)
+        self.assertEqual((result.returncode, result.stdout), (0, alone.stdout))
+
+    def test_ambient(self):
+        """What a user gets from above, the program has as it would have alone, and the recorder has not."""
+        given = ["setpriv", f"--reuid={NOBODY.pw_uid}", f"--regid={NOBODY.pw_gid}", "--clear-groups",
+                 "--inh-caps=+bpf,+perfmon,+net_raw", "--ambient-caps=+bpf,+perfmon,+net_raw"]
+        alone = run(*given, *IDENTITY)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        result = run(*given, self.millrace, "record", "-q", "-o", self.trace, "--", *IDENTITY)
+        self.assertEqual((result.returncode, result.stdout), (0, alone.stdout), result.stderr)
+        self.check_mode("bpf")
+        shutil.rmtree(self.trace)
+        for sets, _, _ in self.capabilities_while_recording(prefix=given):
+            self.assertEqual(sets, [0] * 4)
 
     def test_as_root(self):
         result = self.record_through_sudo("id", "-u", options=["--as-root"])
@@ -150,7 +181,7 @@ class Sudo(PrivilegeTest):
 
 @unittest.skipUnless(IS_ROOT and not why_not() and shutil.which("setcap"),
                      why_not() or "needs root and setcap")
-class FileCapabilities(PrivilegeTest):
+class FileCapabilities(RecorderTest):
     def record_with(self, capabilities, *command, options=(), **keywords):
         subprocess.run(["setcap", capabilities, self.millrace], check=True)
         return run(*without_privilege(self.millrace, "record", "-o", self.trace, *options, "--", *command),
@@ -164,6 +195,22 @@ class FileCapabilities(PrivilegeTest):
         self.assertEqual([line.split()[1] for line in lines[3:]], NO_CAPABILITIES)
         self.check_mode("bpf")
         self.assertEqual(os.stat(self.trace).st_uid, NOBODY.pw_uid)
+
+    def test_recorder(self):
+        subprocess.run(["setcap", "cap_bpf,cap_perfmon+ep", self.millrace], check=True)
+        for sets, users, _ in self.capabilities_while_recording(prefix=without_privilege()):
+            self.assertEqual((sets, users), ([0] * 4, {str(NOBODY.pw_uid)}))
+        self.check_mode("bpf")
+
+    def test_readers(self):
+        """Commands that read traces, which anybody may have written, have no capability."""
+        self.record_with("cap_bpf,cap_perfmon+ep", "true")
+        with subprocess.Popen(without_privilege(self.millrace, "view", "--no-open", self.trace), stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True) as view:
+            view.stdout.readline()
+            found = capabilities_of(view.pid)
+            view.terminate()
+        self.assertEqual({tuple(sets) for sets, _, _ in found}, {(0, 0, 0, 0)})
 
     def test_environment(self):
         """The dynamic linker hides such variables from a program with capabilities; not from ours."""

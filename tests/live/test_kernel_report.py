@@ -17,7 +17,7 @@ CALLS = ("kernel_syscall", "kernel_syscall_argument", "kernel_syscall_wide", "ke
 
 def tables(trace):
     """The rows of each table of the report, by (finding, title)."""
-    result = run(MILLRACE, "report", "--json", trace)
+    result = run(MILLRACE, "report", "--whole", "--json", trace)
     if result.returncode != 0:
         raise AssertionError(result.stderr)
     return {(finding["id"], table["title"]): table["rows"]

@@ -48,6 +48,9 @@ class Disk(LiveTest):
         said = manifest(result.trace)
         self.assertEqual((said["state"], said["exit"]), ("stopped", {"code": 0}))
         self.assertIn(reason, said["stop_reason"])
+        losses = said["losses"]
+        self.assertGreater(losses["by_reason"]["not_written"], losses["packets"], "events, not only packets")
+        self.assertGreaterEqual(losses["events"], losses["by_reason"]["not_written"])
         steps = read_steps(result.trace)
         self.assertTrue(0 < total(steps) < 6 * rounds)
         self.assertEqual([each[1] for each in steps.values()], [0, 0], "the beginning is kept")
@@ -84,6 +87,18 @@ class Disk(LiveTest):
         self.assertRegex(result.stderr, "^millrace: cannot .* File too large\n$")
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_descriptor_limit_too_small(self):
+        """It is called what it is."""
+        for most in range(5, 9):
+            with self.subTest(most):
+                def limit(most=most):
+                    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+                result = self.record("echo", "ran", options=["--levels=dataflow"], preexec_fn=limit)
+                shutil.rmtree(result.trace, ignore_errors=True)
+                if result.returncode != 0:
+                    self.assertIn("Too many open files", result.stderr)
+                self.assertNotIn("space", result.stderr)
+
 
 class Newest(LiveTest):
     """What is kept is the newest, without holes, and as much as is said."""
@@ -116,7 +131,7 @@ class Newest(LiveTest):
 
     def check_window(self, trace, kept_s):
         """The report is of what was kept: what was overwritten is not called anything."""
-        window = json.loads(run(MILLRACE, "report", "--json", trace).stdout)["window"]
+        window = json.loads(run(MILLRACE, "report", "--whole", "--json", trace).stdout)["window"]
         first = info(trace)["first_ns"]
         self.assertGreater(window["first_ns"], first)
         self.assertLess(window["last_ns"] - window["first_ns"], (kept_s + 0.06) * NS)  # it is said in tenths

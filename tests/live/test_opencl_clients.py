@@ -80,10 +80,12 @@ class Clients(OpenclTest):
     def test_hashcat(self):
         """Finds a word by trying all of five letters."""
         hello = "5d41402abc4b2a76b9719d911017c592"
-        result = self.record("hashcat", "--force", "--potfile-disable", "--opencl-device-types=1", "--quiet",
+        # HIP's compiler and PoCL's cannot live in one process: hashcat aborts, with and without us.
+        result = self.record("hashcat", "--backend-ignore-hip", "--backend-ignore-cuda", "--force",
+                             "--potfile-disable", "--opencl-device-types=1", "--quiet",
                              "--session=millrace-test", "--hash-type=0", "--attack-mode=3", hello,
                              "?l?l?l?l?l", options=OPTIONS, cwd=self.folder, timeout=400)
-        self.assertEqual((result.returncode, result.stdout.strip()), (0, f"{hello}:hello"))
+        self.assertEqual((result.returncode, result.stdout.strip()), (0, f"{hello}:hello"), result.stderr)
         self.assertGreater(count(self.check_complete(result), "device_operation"), 100)
 
 

@@ -16,7 +16,8 @@ TRANSFERS = {"copy_to_device", "copy_from_device", "copy_on_device"}
 
 
 def findings(command, trace):
-    answer = json.loads(run(MILLRACE, command, "--json", trace).stdout)
+    whole = ["--whole"] if command == "report" else []
+    answer = json.loads(run(MILLRACE, command, *whole, "--json", trace).stdout)
     return {finding["id"]: finding for finding in answer["findings"]}
 
 

@@ -104,7 +104,8 @@ class Schedule(OpenclTest):
             self.assertLessEqual(sample["value"], after + slack)
 
     def table(self, command, name):
-        result = run(MILLRACE, command, "--json", self.trace)
+        whole = ["--whole"] if command == "report" else []
+        result = run(MILLRACE, command, *whole, "--json", self.trace)
         self.assertEqual(result.returncode, 0, result.stderr)
         for finding in json.loads(result.stdout)["findings"]:
             for table in finding["tables"]:

@@ -358,7 +358,7 @@ class Sentences(LiveTest):
         self.assertGreater(recorder["cpu_ns"], 0)
         self.assertRegex(run(MILLRACE, "info", result.trace).stdout,
                          r"Recording took millrace itself \S+ \S+ of CPU time, \S+% of one CPU")
-        self.assertNotIn("'millrace' threads (", run(MILLRACE, "report", result.trace).stdout)
+        self.assertNotIn("'millrace' threads (", run(MILLRACE, "report", "--whole", result.trace).stdout)
 
 
 class WhileRecording(LiveTest):
@@ -418,20 +418,27 @@ class Window(LiveTest):
     LEVELS = {"all levels": [], "no kernel level": ["--levels", "runtime,dataflow"]}
 
     def report(self, trace):
-        return json.loads(run(MILLRACE, "report", "--json", trace).stdout)
+        return json.loads(run(MILLRACE, "report", "--whole", "--json", trace).stdout)
 
     def span_ns(self, trace):
         window = self.report(trace)["window"]
         return window["last_ns"] - window["first_ns"]
 
+    def check_span(self, *command, **keywords):
+        """The window is as long as the program ran by the recorder's own clock. The recorder may learn of the end
+        before the last thread has left its CPU, and that thread may have to wait for one: then it is measured again."""
+        for left in harness.attempts(8):
+            result = self.record(*command, **keywords)
+            span_ns, wall_ns = self.span_ns(result.trace), self.report(result.trace)["wall_ns"]
+            self.assertGreater(span_ns, 300_000_000)
+            if span_ns <= wall_ns + 100_000:
+                break
+            self.assertTrue(left, f"{span_ns} ns, but the program ran for {wall_ns} ns")
+
     def test_is_that_of_the_program(self):
-        """As long as the program ran by the recorder's own clock, but for what the kernel knows better."""
         for name, options in self.LEVELS.items():
             with self.subTest(name):
-                result = self.record("sleep", "0.3", options=options, name=f"{name}.mill")
-                wall_ns = self.report(result.trace)["wall_ns"]
-                self.assertGreater(self.span_ns(result.trace), 300_000_000)
-                self.assertLessEqual(self.span_ns(result.trace), wall_ns + 100_000)
+                self.check_span("sleep", "0.3", options=options, name=f"{name}.mill")
 
     def test_is_not_longer_by_the_recorder(self):
         """With the kernel level nothing of it is untraced: the thread is known from its exec to its exit."""
@@ -456,10 +463,7 @@ class Window(LiveTest):
         self.assertLess(span_ns, self.report(result.trace)["wall_ns"] - 600_000_000 + 100_000)
 
     def test_killed_program(self):
-        result = self.record("sh", "-c", "sleep 0.3; kill -9 $$")
-        wall_ns = self.report(result.trace)["wall_ns"]
-        self.assertGreater(self.span_ns(result.trace), 300_000_000)
-        self.assertLessEqual(self.span_ns(result.trace), wall_ns + 100_000)
+        self.check_span("sh", "-c", "sleep 0.3; kill -9 $$")
 
     def test_dump_begins_with_it(self):
         """What the recorder wrote before has negative times."""

@@ -265,7 +265,9 @@ class Surroundings(LiveTest):
     def test_environment(self):
         alone, recorded = self.both("env", "-0")
         added = sorted(set(recorded.split("\0")) - set(alone.split("\0")))
-        self.assertEqual([each.partition("=")[0] for each in added], ["LD_PRELOAD", "MILLRACE_ARENA", "OPENCL_LAYERS"])
+        self.assertEqual([each.partition("=")[0] for each in added],
+                         ["CUDA_INJECTION64_PATH", "HSA_TOOLS_LIB", "LD_PRELOAD", "MILLRACE_ARENA", "NVTX_INJECTION64_PATH",
+                          "OPENCL_LAYERS"])
         self.assertEqual(set(alone.split("\0")) - set(recorded.split("\0")), set())
 
     def test_family(self):

@@ -109,7 +109,7 @@ class Steps(LiveTest):
             if state != "UNKNOWN" and options[0] == "--steps":
                 self.assertGreaterEqual(first, window["first"], times)
                 self.assertLess(last, window["last"] + 250_000_000, times)
-        report = json.loads(run(MILLRACE, "report", "--json", result.trace).stdout)["window"]
+        report = json.loads(run(MILLRACE, "report", "--whole", "--json", result.trace).stdout)["window"]
         self.assertLess(report["last_ns"] - report["first_ns"], 700_000_000)
         if options[0] == "--steps":
             self.assertLessEqual(report["first_ns"], window["first"])

@@ -54,11 +54,11 @@ class Stolen(LiveTest):
         trace = self.record("true").trace
         self.assertEqual(self.health(trace, 0, 10**9), [])
         self.assertEqual(self.health(trace, 50_000_000, 2 * 10**9), [
-            ("note", "This is a virtual machine, and its host took 2.5 % of its CPU time (50.0 ms). Threads that had a "
+            ("note", "This is a virtual machine, and its host took 2.5% of its CPU time (50.0 ms). Threads that had a "
              "CPU then count as running.")])
         (severity, text), = self.health(trace, 10_000_000, 2 * 10**9)
         self.assertEqual(severity, "fine")
-        self.assertIn(" 0.5 % ", text)
+        self.assertIn(" 0.5% ", text)
         self.assertEqual(self.health(trace, 2, 1), [], "more than there was cannot be")
         self.assertEqual(self.health(trace, -1, 10**9), [], "nor can it become less")
 

@@ -16,7 +16,7 @@ EXAMPLES = os.path.join(tensorflow.SOURCE, "examples")
 
 def memory_of(trace, *options):
     """The accounts that the report has."""
-    report = json.loads(run(MILLRACE, "report", "--json", *options, trace).stdout)
+    report = json.loads(run(MILLRACE, "report", "--whole", "--json", *options, trace).stdout)
     (finding,) = [finding for finding in report["findings"] if finding["id"] == "memory"]
     return finding["tables"][0]["rows"]
 

@@ -73,13 +73,6 @@ class Oracles(TracedTest):
              (f":{row['output']}" if row["output"] else ""), executed(row["target"]))
             for row in found if row["source"] != "_SOURCE"), edges)
 
-    def test_every_operation_has_its_run(self):
-        trace = self.record_case("function")
-        lost = query(trace, "select n.name as node, count(*) as count from node_executions e join nodes n on "
-                            "e.node = n.rowid join graphs g on n.graph = g.rowid where g.name <> 'eager' and "
-                            "e.run = 0 group by 1")
-        self.assertEqual(lost, [])
-
     def counts_of_nodes(self, trace):
         """Of a run whose last scope ends after the recording, the graph is not known: executions count by name."""
         rows = query(trace, "select n.name as node, count(*) as count from node_executions e join nodes n on e.node = "
@@ -114,10 +107,15 @@ class Oracles(TracedTest):
         self.assertEqual(some, {step: all_steps[step] for step in range(5, 9)})
 
     @with_and_without_onednn
-    def test_memory(self):
-        """Each product has memory for its elements; oneDNN may ask for more, to compute in."""
-        rows = query(self.record_case("function"), "select bytes, count(*) as count from memory m join nodes n on m.node "
-                     "= n.rowid where n.family = 'MatMul' and not m.is_free group by 1")
+    def test_runs_and_memory(self):
+        """Every operation has its run. Each product has memory for its elements; oneDNN may ask for more, to compute in."""
+        trace = self.record_case("function")
+        lost = query(trace, "select n.name as node, count(*) as count from node_executions e join nodes n on "
+                            "e.node = n.rowid join graphs g on n.graph = g.rowid where g.name <> 'eager' and "
+                            "e.run = 0 group by 1")
+        self.assertEqual(lost, [])
+        rows = query(trace, "select bytes, count(*) as count from memory m join nodes n on m.node = n.rowid where "
+                            "n.family = 'MatMul' and not m.is_free group by 1")
         found = collections.Counter({row["bytes"]: row["count"] for row in rows})
         expected = collections.Counter(4 * elements for elements in PRODUCTS for _ in range(20))
         self.assertEqual(expected - found, collections.Counter(), found)

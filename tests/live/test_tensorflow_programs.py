@@ -23,8 +23,11 @@ class Programs(TracedTest):
         self.check_steps(trace, "train_step", range(20))
 
     @with_and_without_onednn
-    def test_eager(self):
-        trace = self.trace("eager")
+    def test_eager_and_keras(self):
+        """Keras: two epochs of four batches."""
+        trace = self.trace("eager+keras")
+        families = self.families(trace)
+        self.assertEqual((families["Conv2D"], families["Conv2DBackpropFilter"]), (8, 8), families)
         families = self.families(trace, "eager")
         self.assertEqual((families["MatMul"], families["Tanh"]), (10, 10), families)
         self.assertEqual({device.rpartition("/")[2] for _, _, _, device, _ in self.executions(trace, "eager")},
@@ -40,11 +43,12 @@ class Programs(TracedTest):
         scopes = query(trace, "select track, start_ns, duration_ns from scopes where name = 'EagerKernelExecute' "
                               "order by start_ns")
         self.assertEqual(len(rows), len(scopes))
+        bound_ns = 1000  # TensorFlow reads another clock than the recorder: the two are known to each other this well
         for row, scope in zip(rows, scopes):
             self.assertEqual((row["flags"], row["track"]), ("ASYNCHRONOUS", scope["track"]))
             self.assertLess(row["asked_ns"], row["start_ns"])
-            self.assertLessEqual(row["start_ns"], scope["start_ns"])
-            self.assertLessEqual(scope["start_ns"] + scope["duration_ns"], row["done_ns"])
+            self.assertLessEqual(row["start_ns"], scope["start_ns"] + bound_ns)
+            self.assertLessEqual(scope["start_ns"] + scope["duration_ns"], row["done_ns"] + bound_ns)
         self.assertEqual(self.families(trace, "eager")["MatMul"], 10)
         inside = {node: count for _, node, _, _, count in self.executions(trace, "__inference_add%")}
         self.assertEqual(inside["product"], 12)
@@ -58,18 +62,15 @@ class Programs(TracedTest):
         trace = self.trace("compiled")
         calls = [row for row in self.executions(trace) if "squared" in row[1]]
         self.assertEqual([(graph, count) for graph, _, _, _, count in calls], [("eager", 11)])
-        told = " ".join(run(MILLRACE, "report", trace).stdout.split())
+        told = " ".join(run(MILLRACE, "report", "--whole", trace).stdout.split())
         is_told = tuple(map(int, VERSION.split("."))) >= (2, 18)
         self.assertEqual("XLA compiled some functions" in told, is_told, told)
 
-    def test_control_flow(self):
-        names = " ".join(node for _, node, _, _, _ in self.executions(self.trace("control_flow")))
-        self.assertIn("while", names)
-
-    def test_data(self):
-        trace = self.trace("data")
-        types = {kind for _, _, kind, _, _ in self.executions(trace)}
-        self.assertIn("EagerPyFunc", types)
+    def test_control_flow_data_and_checkpoint(self):
+        trace = self.trace("control_flow+data+checkpoint", self.path("saved"))
+        executions = self.executions(trace)
+        self.assertIn("while", " ".join(node for _, node, _, _, _ in executions))
+        self.assertLessEqual({"EagerPyFunc", "SaveV2", "RestoreV2"}, {kind for _, _, kind, _, _ in executions})
         iterators = query(trace, "select distinct name, key, parent_key from scopes where name like 'Iterator::%'")
         keys = {row["key"] for row in iterators}
         self.assertTrue(any(row["parent_key"] in keys for row in iterators), iterators)
@@ -77,16 +78,6 @@ class Programs(TracedTest):
                               for side in ("Produce", "Consume"))
         self.assertEqual(len(consumed), 8)
         self.assertLessEqual({row["key"] for row in consumed}, {row["key"] for row in produced})
-
-    @with_and_without_onednn
-    def test_keras(self):
-        """Two epochs of four batches."""
-        families = self.families(self.trace("keras"))
-        self.assertEqual((families["Conv2D"], families["Conv2DBackpropFilter"]), (8, 8), families)
-
-    def test_checkpoint(self):
-        types = {kind for _, _, kind, _, _ in self.executions(self.trace("checkpoint", self.path("saved")))}
-        self.assertLessEqual({"SaveV2", "RestoreV2"}, types)
 
     def test_devices(self):
         device = {node: device for _, node, _, device, _ in self.executions(self.trace("devices"), "%towers%")}
@@ -116,7 +107,7 @@ class Programs(TracedTest):
         can_be_seen = tuple(map(int, VERSION.split("."))) >= (2, 20)
         self.assertEqual(steps, [100, 101, 102, 103, 104] if can_be_seen else [])
         self.check_steps(trace, "train_step", range(100, 105) if can_be_seen else range(5))
-        told = run(MILLRACE, "report", trace).stdout
+        told = run(MILLRACE, "report", "--whole", trace).stdout
         self.assertEqual("annotations made in Python are traced only" in " ".join(told.split()), not can_be_seen, told)
 
     def test_exception(self):

@@ -17,7 +17,7 @@ if "TENSORFLOW_ALL" in os.environ:
     from test_tensorflow_hostile import Hostile  # noqa: F401
 else:
     for name in unittest.TestLoader().getTestCaseNames(Programs):
-        if name not in ("test_function", "test_eager", "test_data", "test_keras", "test_leave",
+        if name not in ("test_function", "test_eager_and_keras", "test_control_flow_data_and_checkpoint", "test_leave",
                         "test_annotations", "test_asynchronous", "test_compiled", "test_exception"):
             delattr(Programs, name)
 

@@ -114,7 +114,7 @@ class Answers(viewer.ServerTest):
     def test_report(self):
         for trace in self.traces():
             for options, window in [([], {}), (["--from", "50us", "--to", "300us"], {"from": 50000, "to": 300000})]:
-                printed = support.run(support.MILLRACE, "report", "--json", *options, trace.path)
+                printed = support.run(support.MILLRACE, "report", "--whole", "--json", *options, trace.path)
                 self.assertEqual(json.loads(printed.stdout), trace.ask("report", **window))
 
     def test_first_rows_of_a_report(self):

@@ -197,6 +197,17 @@ class Answers(ServerTest):
         self.assertEqual(413, server.status_of(server.request(**{"Transfer-Encoding": "chunked"}) + b"0\r\n\r\n"))
         self.assertEqual(200, server.status_of(server.request(**{"Content-Length": "0"})))
 
+    def test_headers_that_decide_are_given_once(self):
+        server = self.serve()
+        host = f"Host: 127.0.0.1:{server.port}\r\n"
+        line = f"GET {server.root}traces/0/progress HTTP/1.1\r\n"
+        for headers in [host + host, host + "host: evil.example\r\n", "Host: evil.example\r\n" + host,
+                        host + "Content-Length: 0\r\nContent-Length: 0\r\n",
+                        host + "Content-Length: 0\r\ncontent-length: 5\r\n",
+                        host + "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n"]:
+            self.assertEqual(400, server.status_of(f"{line}{headers}\r\n".encode()), headers)
+        self.assertEqual(200, server.status_of(f"{line}{host}\r\n".encode()))
+
 
 class Malformed(ServerTest):
     def test_malformed_requests(self):

@@ -16,6 +16,20 @@ void action_enter(struct simulation *simulation, int who, uint32_t number, uint3
 	thread->call_ns = simulation->now_ns;
 	thread->call_number = number;
 	thread->call_file = file;
+	thread->call_word = WORD_NONE;
+	thread->call_command = 0;
+}
+
+void action_enter_word(struct simulation *simulation, int who, uint32_t word,
+		       enum word_command command)
+{
+	struct thread *thread = &simulation->threads[who];
+
+	action_enter(simulation, who, CALL_FUTEX, FILE_NONE);
+	thread->call_word = word;
+	thread->call_command = command;
+	if (command == COMMAND_WAKE)
+		PUSH(&simulation->wakings, (struct waking){simulation->now_ns, word, who});
 }
 
 static void leave(struct simulation *simulation, int who)
@@ -73,9 +87,13 @@ static bool do_timer(struct simulation *simulation, int who, const struct action
 
 	if (thread->phase > 0)
 		return action_return_from_wait(simulation, who);
-	action_enter(simulation, who, number, FILE_NONE);
+	if (number == CALL_FUTEX)
+		action_enter_word(simulation, who, WORD_FIRST_TIMER + (uint32_t)who,
+				  COMMAND_WAIT_BITSET);
+	else
+		action_enter(simulation, who, number, FILE_NONE);
 	machine_block(simulation, who,
-		      number == CALL_FUTEX  ? "lock"
+		      number == CALL_FUTEX  ? "word"
 		      : number == CALL_POLL ? "poll"
 					    : "sleep",
 		      FILE_NONE, MR_switch_reason_interruptible);
@@ -134,21 +152,78 @@ static bool do_network(struct simulation *simulation, int who, const struct acti
 	return false;
 }
 
-/* The one that unlocks gives the lock to the one that has waited longest. */
+/* ---- locks --------------------------------------------------------------------------------------- */
+
+static void wait_for_lock(struct simulation *simulation, int who, const struct action *action)
+{
+	struct thread *thread = &simulation->threads[who];
+
+	PUSH(&simulation->locks[action->what].waiting, who);
+	action_enter_word(simulation, who, WORD_FIRST_LOCK + action->what,
+			  action->ns ? COMMAND_WAIT_BITSET : COMMAND_WAIT);
+	thread->phase = 0;
+	machine_block(simulation, who, "word", FILE_NONE, MR_switch_reason_interruptible);
+	if (action->ns)
+		machine_wake_later(simulation, who, action->ns,
+				   (struct event){.waker = WAKER_TIMER,
+						  .source = "hrtimer_wakeup",
+						  .point = thread->point,
+						  .edge_ns = action->ns});
+}
+
+static void stop_waiting(struct lock *lock, int who)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < lock->waiting.count; i++)
+		if (lock->waiting.items[i] != who)
+			lock->waiting.items[left++] = lock->waiting.items[i];
+	lock->waiting.count = left;
+}
+
+/* The one that unlocks gives the lock to the one that has waited longest. A timed wait that runs out is repeated. */
 static bool do_lock(struct simulation *simulation, int who, const struct action *action)
 {
+	struct thread *thread = &simulation->threads[who];
 	struct lock *lock = &simulation->locks[action->what];
 
-	if (simulation->threads[who].phase > 0)
+	if (thread->phase > 0 && lock->owner == who)
 		return action_return_from_wait(simulation, who);
+	if (thread->phase == 1) {
+		stop_waiting(lock, who);
+		machine_start_short_chunk(simulation, who);
+		return false;
+	}
+	if (thread->phase > 0)
+		leave(simulation, who);
 	if (lock->owner == NOBODY) {
 		lock->owner = who;
 		return true;
 	}
-	PUSH(&lock->waiting, who);
-	action_enter(simulation, who, CALL_FUTEX, FILE_NONE);
-	machine_block(simulation, who, "lock", FILE_NONE, MR_switch_reason_interruptible);
+	wait_for_lock(simulation, who, action);
 	return false;
+}
+
+/* The one that is blocked for it longest, or NOBODY: those whose time has run out do not wait. */
+static int find_heir(const struct simulation *simulation, const struct lock *lock)
+{
+	for (size_t i = 0; i < lock->waiting.count; i++)
+		if (simulation->threads[lock->waiting.items[i]].now.state == BLOCKED)
+			return lock->waiting.items[i];
+	return NOBODY;
+}
+
+static void hand_on(struct simulation *simulation, struct lock *lock, int who)
+{
+	int heir = find_heir(simulation, lock);
+
+	lock->owner = heir;
+	lock->is_handed = heir != NOBODY;
+	if (heir == NOBODY)
+		return;
+	stop_waiting(lock, heir);
+	machine_wake(simulation, heir, who);
+	simulation->threads[heir].wait++; /* no timer wakes it any more */
 }
 
 static bool do_unlock(struct simulation *simulation, int who, const struct action *action)
@@ -157,18 +232,14 @@ static bool do_unlock(struct simulation *simulation, int who, const struct actio
 
 	switch (simulation->threads[who].phase) {
 	case 0:
-		if (lock->waiting.count == 0) {
+		if (lock->waiting.count == 0 && !lock->is_handed) {
 			lock->owner = NOBODY;
 			return true;
 		}
-		action_enter(simulation, who, CALL_FUTEX, FILE_NONE);
+		action_enter_word(simulation, who, WORD_FIRST_LOCK + action->what, COMMAND_WAKE);
 		break;
 	case 1:
-		lock->owner = lock->waiting.items[0];
-		lock->waiting.count--;
-		for (size_t i = 0; i < lock->waiting.count; i++)
-			lock->waiting.items[i] = lock->waiting.items[i + 1];
-		machine_wake(simulation, lock->owner, who);
+		hand_on(simulation, lock, who);
 		break;
 	case 2:
 		leave(simulation, who);
@@ -177,6 +248,8 @@ static bool do_unlock(struct simulation *simulation, int who, const struct actio
 	machine_start_short_chunk(simulation, who);
 	return false;
 }
+
+/* ---- with each other ------------------------------------------------------------------------------ */
 
 /* It waits for another in a pipe, because it was stopped, asleep, or nobody knows why. */
 static void wait_for_writer(struct simulation *simulation, int who, const struct action *action)
@@ -244,6 +317,18 @@ static bool do_write(struct simulation *simulation, int who, const struct action
 	return false;
 }
 
+/* Takes no time: it looks into memory. */
+static bool do_look(struct simulation *simulation, int who, const struct action *action)
+{
+	struct pipe *pipe = &simulation->pipes[action->what];
+
+	if (pipe->filled)
+		pipe->filled--;
+	else
+		simulation->threads[who].at -= action->queue + 1;
+	return true;
+}
+
 static bool do_spawn(struct simulation *simulation, int who, const struct action *action)
 {
 	if (simulation->threads[who].phase == 0) {
@@ -264,8 +349,12 @@ static bool do_join(struct simulation *simulation, int who, const struct action 
 	if (child->is_ending)
 		return true;
 	child->joined_by = who;
-	action_enter(simulation, who, is_process ? CALL_WAIT : CALL_FUTEX, FILE_NONE);
-	machine_block(simulation, who, is_process ? "child" : "lock", FILE_NONE,
+	if (is_process)
+		action_enter(simulation, who, CALL_WAIT, FILE_NONE);
+	else
+		action_enter_word(simulation, who, WORD_FIRST_END + action->what,
+				  COMMAND_WAIT_BITSET);
+	machine_block(simulation, who, is_process ? "child" : "word", FILE_NONE,
 		      MR_switch_reason_interruptible);
 	return false;
 }
@@ -349,6 +438,8 @@ static bool act(struct simulation *simulation, int who, const struct action *act
 		return do_read(simulation, who, action);
 	case ACT_WRITE:
 		return do_write(simulation, who, action);
+	case ACT_LOOK:
+		return do_look(simulation, who, action);
 	case ACT_SPAWN:
 		return do_spawn(simulation, who, action);
 	case ACT_JOIN:

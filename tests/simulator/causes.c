@@ -83,9 +83,23 @@ static void print_chain(const struct simulation *simulation, const struct chain 
 
 static bool waits_at(const struct simulation *simulation, const struct call *call, int64_t ns)
 {
+	int after;
+
 	if (!call->waits || !call->is_blocking)
 		return call->waits;
-	return operation_at(simulation, call->operation)->start_ns <= ns;
+	after = operation_after(simulation, call->operation);
+	return operation_at(simulation, call->operation)->start_ns <= ns ||
+	       (after != NOBODY && ns < operation_at(simulation, after)->end_ns);
+}
+
+/* A blocking launch waits for its operation, and before for what keeps that from starting. */
+static int awaited_at(const struct simulation *simulation, const struct call *call, int64_t ns)
+{
+	if (!call->is_blocking)
+		return call->awaited;
+	return operation_at(simulation, call->operation)->start_ns <= ns
+		       ? call->operation
+		       : operation_after(simulation, call->operation);
 }
 
 static const struct stretch *stretch_at(const struct thread *thread, int64_t ns)
@@ -125,8 +139,7 @@ struct view cause_look(const struct simulation *simulation, int who, int64_t ns)
 			view.waiting = call;
 	}
 	if (view.waiting)
-		view.awaited =
-			view.waiting->is_blocking ? view.waiting->operation : view.waiting->awaited;
+		view.awaited = awaited_at(simulation, view.waiting, ns);
 	for (size_t i = 0; i < thread->nodes.count && !simulation->options.no_dataflow_level; i++)
 		if (thread->nodes.items[i].begin_ns <= ns && ns < thread->nodes.items[i].end_ns)
 			view.node = &thread->nodes.items[i];
@@ -175,22 +188,23 @@ static void add_thread(const struct simulation *simulation, struct chain *chain,
 static bool add_blocked(const struct simulation *simulation, struct chain *chain, int who,
 			const struct stretch *stretch)
 {
+	const char *wait = cause_wait_name(simulation, who, stretch);
 	char path[32];
 
 	file_path(stretch->file, path);
-	if (strcmp(stretch->wait, "disk") == 0) {
+	if (strcmp(wait, "disk") == 0) {
 		add(chain, NOBODY, *path ? "disk(%s)" : "disk", path);
-	} else if (strcmp(stretch->wait, "sleep") == 0 && stretch->waker == WAKER_THREAD &&
+	} else if (strcmp(wait, "sleep") == 0 && stretch->waker == WAKER_THREAD &&
 		   simulation->threads[stretch->waker_thread].is_traced) {
 		add_thread(simulation, chain, "signal", stretch->waker_thread);
 		return true;
-	} else if (strcmp(stretch->wait, "sleep") == 0 || stretch->waker == WAKER_TIMER) {
+	} else if (strcmp(wait, "sleep") == 0 || stretch->waker == WAKER_TIMER) {
 		add_thread(simulation, chain, "sleep", who);
 	} else if (stretch->waker == WAKER_THREAD) {
-		add_thread(simulation, chain, stretch->wait, stretch->waker_thread);
+		add_thread(simulation, chain, wait, stretch->waker_thread);
 		return simulation->threads[stretch->waker_thread].is_traced;
 	} else {
-		add(chain, NOBODY, "%s(%s)", stretch->wait, *path ? path : stretch->source);
+		add(chain, NOBODY, "%s(%s)", wait, *path ? path : stretch->source);
 	}
 	return false;
 }
@@ -364,6 +378,15 @@ static void device(const struct simulation *simulation, struct chain *chain, int
 	}
 }
 
+/* A blocking launch waits for what is before its operation. */
+static bool is_held_up(const struct simulation *simulation, int operation, int64_t ns)
+{
+	int after = operation_after(simulation, operation);
+
+	return operation_launch(simulation, operation)->is_blocking && after != NOBODY &&
+	       ns < operation_at(simulation, after)->end_ns;
+}
+
 static void delay(const struct simulation *simulation, struct chain *chain, int operation,
 		  int64_t ns)
 {
@@ -374,7 +397,7 @@ static void delay(const struct simulation *simulation, struct chain *chain, int 
 		add_operation(simulation, chain, "unlaunched", operation);
 	} else if (ns < launch->begin_ns) {
 		host(simulation, chain, who, ns);
-	} else if (ns < launch->end_ns) {
+	} else if (ns < launch->end_ns && !is_held_up(simulation, operation, ns)) {
 		struct view view = cause_look(simulation, who, ns);
 
 		if (!view.stretch || view.stretch->state == RUNS)

@@ -32,6 +32,17 @@ void cause_device_text(const struct simulation *simulation, int operation, int64
 void cause_thread_text(const struct simulation *simulation, int who, int64_t ns, bool is_ordinary,
 		       char text[static TEXT_BYTES]);
 
+/* Words: is it a lock, which those give back who have waited for it? "lock", "hand-over", or what else it waits for. */
+const char *cause_wait_name(const struct simulation *simulation, int who,
+			    const struct stretch *stretch);
+
+/* Timed waits that ran out and were repeated were ended by what ended the last of them. */
+void words_unite(struct simulation *simulation);
+
+/* Had the thread, when the other began to wait, the lock, and had it waited for it? */
+bool words_got_by_waiting(const struct simulation *simulation, int who, int waiter,
+			  const struct stretch *wait, int64_t begin_ns);
+
 static inline const struct operation *operation_at(const struct simulation *simulation, int number)
 {
 	return &simulation->operations.items[number];

@@ -74,6 +74,8 @@ void device_enqueue(struct simulation *simulation, uint32_t number)
 	if (queue->is_in_order)
 		operation->before = queue->last;
 	queue->last = (int)number;
+	if (simulation->options.is_cuda)
+		cuda_enqueued(simulation, number);
 	look_for_work(simulation, queue->device);
 }
 

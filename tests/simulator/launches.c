@@ -34,11 +34,15 @@ static bool close_call(struct simulation *simulation, int who)
 	return true;
 }
 
+enum {
+	PICKED_WAITS = 4,
+};
+
 /* Some of the latest operations of the process that the device has got. */
 static void pick_waits(struct simulation *simulation, uint32_t process, struct operation *operation)
 {
 	for (size_t i = simulation->operations.count;
-	     i-- > 0 && operation->wait_count < MAX_WAITS;) {
+	     i-- > 0 && operation->wait_count < PICKED_WAITS;) {
 		const struct operation *other = &simulation->operations.items[i];
 
 		if (!other->is_enqueued ||
@@ -68,27 +72,33 @@ static bool do_launch(struct simulation *simulation, int who, const struct actio
 
 	if (action->is_special)
 		made.kind = MR_operation_kind_copy_from_device;
-	else if (world_chance(simulation, 6))
+	else if (!simulation->options.is_cuda && world_chance(simulation, 6))
 		made.kind = world_chance(simulation, 50) ? MR_operation_kind_marker
 							 : MR_operation_kind_barrier;
 	if (!operation_is_work(&made) && world_chance(simulation, 50) &&
 	    !simulation->options.is_calm)
 		made.length_ns = 0;
-	if (world_chance(simulation, 40))
+	if (simulation->options.is_cuda)
+		cuda_launch(simulation, thread->process, &made);
+	else if (world_chance(simulation, 40))
 		pick_waits(simulation, thread->process, &made);
 	snprintf(made.name, sizeof made.name, "work%u",
 		 simulation->has_own_names ? number : number % 3);
-	struct call *call =
-		open_call(simulation, who,
-			  made.kind == MR_operation_kind_kernel ? "clEnqueueNDRangeKernel"
-								: "clEnqueueCopyBuffer");
+	if (simulation->options.is_cuda)
+		cuda_name(simulation, action->is_special, &made);
+	static const char *const launches[2][2] = {
+		{"clEnqueueCopyBuffer", "clEnqueueNDRangeKernel"},
+		{"cudaMemcpyAsync", "cudaLaunchKernel"}};
+	struct call *call = open_call(
+		simulation, who,
+		launches[simulation->options.is_cuda][made.kind == MR_operation_kind_kernel]);
 	made.call = (int)thread->calls.count - 1;
 	made.correlation = call->correlation = ++simulation->correlations[thread->process];
 	call->operation = thread->launching = (int)number;
 	call->queue = (int)action->what;
 	call->waits = call->is_blocking = action->is_special;
-	call->is_lost =
-		!action->is_special && !simulation->options.is_calm && world_chance(simulation, 2);
+	call->is_lost = !action->is_special && !simulation->options.is_calm &&
+			!simulation->options.shape && world_chance(simulation, 2);
 	PUSH(&simulation->operations, made);
 	writer_waits(simulation, who, call, made.waits, made.wait_count);
 	return true;
@@ -117,21 +127,30 @@ static bool do_sync(struct simulation *simulation, int who, const struct action 
 {
 	static const char *const names[] = {"clWaitForEvents", "cudaStreamSynchronize",
 					    "cudaDeviceSynchronize", "clFinish"};
+	static const char *const cuda_names[] = {"cudaEventSynchronize", "cudaStreamSynchronize",
+						 "cudaDeviceSynchronize"};
 	struct thread *thread = &simulation->threads[who];
 	enum sync_scope scope = action->what;
 	const struct queue *queue = &simulation->queues[action->queue];
 	struct operation list = {0};
 
-	if (scope == SYNC_LIST)
+	if (simulation->options.is_cuda)
+		cuda_sync(simulation, thread->process, scope, action->queue, &list);
+	else if (scope == SYNC_LIST)
 		pick_waits(simulation, thread->process, &list);
 	if (scope == SYNC_LIST && list.wait_count == 0)
 		scope = SYNC_QUEUE; /* there is nothing that a list could name */
-	if (scope == SYNC_QUEUE && queue->is_in_order && queue->last != NOBODY &&
-	    world_chance(simulation, 30)) {
+	const char *function = simulation->options.is_cuda ? cuda_names[scope] : names[scope];
+	if (simulation->options.is_cuda && list.wait_count > 0)
+		scope = SYNC_LAST;
+	else if (scope == SYNC_QUEUE && queue->is_in_order && queue->last != NOBODY &&
+		 world_chance(simulation, 30)) {
 		scope = SYNC_LAST;
 		list.waits[list.wait_count++] = (uint32_t)queue->last;
 	}
-	struct call *call = open_call(simulation, who, names[scope]);
+	if (!simulation->options.is_cuda)
+		function = names[scope];
+	struct call *call = open_call(simulation, who, function);
 	call->waits = true;
 	call->queue = scope == SYNC_QUEUE || scope == SYNC_LAST ? (int)action->queue : NOBODY;
 	thread->sync_call = (int)thread->calls.count - 1;
@@ -181,19 +200,31 @@ static bool do_await(struct simulation *simulation, int who, const struct action
 	return false;
 }
 
-/* The last one to end is what the call waits for; of those that end together the smallest correlation. When one
- * was launched that the trace does not know the launch of, it cannot tell. */
+/* The last one to end is what the call waits for; of those that end together the smallest correlation. */
 static void note_end(struct simulation *simulation, struct call *call, uint32_t operation)
 {
 	const struct operation *items = simulation->operations.items;
-	const struct thread *launcher = &simulation->threads[items[operation].thread];
 
-	if (launcher->calls.items[items[operation].call].is_lost ||
-	    items[operation].end_ns <= call->begin_ns)
+	if (items[operation].end_ns <= call->begin_ns)
 		return;
 	if (call->awaited == NOBODY || items[call->awaited].end_ns < items[operation].end_ns ||
 	    items[operation].correlation < items[call->awaited].correlation)
 		call->awaited = (int)operation;
+}
+
+/* A trace that does not know the launch of an operation takes it for one from before: a call that waits for a queue, or for
+ * all, seems to wait for it. */
+static bool seems_awaited(const struct simulation *simulation, int who, uint32_t operation)
+{
+	const struct thread *thread = &simulation->threads[who];
+	const struct call *call = &thread->calls.items[thread->sync_call];
+	const struct operation *ended = &simulation->operations.items[operation];
+	const struct thread *launcher = &simulation->threads[ended->thread];
+	bool has_list = call->correlation != 0;
+	bool is_in_scope = call->queue == NOBODY ? launcher->process == thread->process
+						 : ended->queue == (uint32_t)call->queue;
+
+	return !has_list && is_in_scope && launcher->calls.items[ended->call].is_lost;
 }
 
 static void release(struct simulation *simulation, int who, uint32_t operation)
@@ -231,7 +262,8 @@ void launch_operation_ended(struct simulation *simulation, uint32_t operation)
 
 		for (size_t i = 0; i < thread->awaited.count; i++)
 			is_about |= thread->awaited.items[i] == operation;
-		if (is_about && thread->sync_call != NOBODY)
+		if (thread->sync_call != NOBODY &&
+		    (is_about || seems_awaited(simulation, who, operation)))
 			note_end(simulation, &thread->calls.items[thread->sync_call], operation);
 		if (is_about && thread->is_waiting && !is_any_pending(simulation, thread))
 			release(simulation, who, operation);

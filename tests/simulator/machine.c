@@ -270,9 +270,17 @@ void machine_leave_core(struct simulation *simulation, int who, struct stretch n
 void machine_block(struct simulation *simulation, int who, const char *wait, uint32_t file,
 		   enum mr_switch_reason reason)
 {
-	simulation->threads[who].wait++;
-	machine_leave_core(simulation, who,
-			   (struct stretch){.state = BLOCKED, .wait = wait, .file = file}, reason);
+	struct thread *thread = &simulation->threads[who];
+
+	thread->wait++;
+	machine_leave_core(
+		simulation, who,
+		(struct stretch){.state = BLOCKED,
+				 .wait = wait,
+				 .file = file,
+				 .word = thread->in_system_call ? thread->call_word : WORD_NONE,
+				 .command = thread->call_command},
+		reason);
 }
 
 /* Who or what wakes is `by`, on `core`; `from` and `edge_ns` are where the time of it comes from. */

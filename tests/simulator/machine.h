@@ -33,6 +33,8 @@ void action_go_on(struct simulation *simulation, int who);
 
 /* A system call begins; and the end of all waiting in one: true when it is over. */
 void action_enter(struct simulation *simulation, int who, uint32_t number, uint32_t file);
+void action_enter_word(struct simulation *simulation, int who, uint32_t word,
+		       enum word_command command);
 bool action_return_from_wait(struct simulation *simulation, int who);
 
 /* launches.c: an action on the device; false while it takes time. */

@@ -10,6 +10,7 @@
 enum {
 	MAX_DEPTH = 3,
 	DRIVER_LOCKS = 4, /* from this one on, one for each process: taken inside launches only */
+	TIMED_LOCKS = 8,  /* likewise: at which threads wait with a time limit, again and again */
 };
 
 struct author {
@@ -58,7 +59,7 @@ static void add_wait(struct author *author)
 	struct simulation *simulation = author->simulation;
 	int64_t ns = world_pick_ns(simulation, 5000, 200000);
 
-	switch (world_pick(simulation, 4)) {
+	switch (simulation->options.is_calm + world_pick(simulation, 4)) {
 	case 0:
 		add(author, (struct action){.kind = ACT_TIMER,
 					    .ns = ns,
@@ -82,9 +83,8 @@ static void add_locked(struct author *author)
 {
 	struct simulation *simulation = author->simulation;
 	uint32_t lock = world_pick(simulation, 2);
-	bool held_before = author->holds_lock;
 
-	if (held_before) {
+	if (author->holds_lock || simulation->options.is_calm) {
 		add_run(author);
 		return;
 	}
@@ -96,6 +96,25 @@ static void add_locked(struct author *author)
 		add_run(author);
 		add(author, (struct action){.kind = ACT_UNLOCK, .what = lock + 2});
 	}
+	add(author, (struct action){.kind = ACT_UNLOCK, .what = lock});
+	author->holds_lock = false;
+}
+
+/* As an interpreter lets only one of its threads run. */
+static void add_timed_lock(struct author *author)
+{
+	struct simulation *simulation = author->simulation;
+	uint32_t lock = TIMED_LOCKS + simulation->threads[author->who].process;
+
+	if (author->holds_lock || simulation->options.is_calm) {
+		add_run(author);
+		return;
+	}
+	author->holds_lock = true;
+	add(author, (struct action){.kind = ACT_LOCK,
+				    .what = lock,
+				    .ns = world_pick_ns(simulation, 2000, 30000)});
+	add_block(author, 1 + world_pick(simulation, 2));
 	add(author, (struct action){.kind = ACT_UNLOCK, .what = lock});
 	author->holds_lock = false;
 }
@@ -155,7 +174,7 @@ static void add_launch(struct author *author)
 				    .is_special = is_blocking,
 				    .ns = world_pick_ns(simulation, 2000, 120000)});
 	add_short_run(author);
-	if (world_chance(simulation, 40)) {
+	if (world_chance(simulation, 40) && !is_calm) {
 		add(author, (struct action){.kind = ACT_LOCK, .what = driver});
 		add_short_run(author);
 		add(author, (struct action){.kind = ACT_UNLOCK, .what = driver});
@@ -208,8 +227,10 @@ static void add_something(struct author *author)
 		add_sync(author);
 	else if (what < 50)
 		add_wait(author);
-	else if (what < 60 && !is_deep)
+	else if (what < 56 && !is_deep)
 		add_locked(author);
+	else if (what < 60 && !is_deep)
+		add_timed_lock(author);
 	else if (what < 75 && !is_deep)
 		add_node(author);
 	else if (what < 80 && !is_deep)
@@ -437,6 +458,8 @@ void program_make(struct simulation *simulation)
 		simulation->pipes[i].reader = NOBODY;
 	make_threads(simulation, foreign_count);
 	make_processes(simulation, foreign_count);
+	if (simulation->options.is_cuda)
+		cuda_start(simulation);
 	for (int i = 0; i < foreign_count; i++)
 		write_foreign(simulation, i);
 	for (int i = foreign_count; i < simulation->thread_count; i++)

@@ -23,13 +23,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum simulation_shape {
+	SHAPE_NONE,
+	SHAPE_HEARTBEAT, /* main computes; another thread sleeps, and now and then takes main's lock */
+	SHAPE_SLOW_PRODUCER, /* main waits for what another computes all the time */
+	SHAPE_SLOW_CONSUMER,
+	SHAPE_PACED_PRODUCER, /* who sleeps before each piece */
+	SHAPE_PIPELINE,       /* of three threads */
+	SHAPE_CROWDED_LOCK,   /* which is never free */
+	SHAPE_HELD_LOCK,      /* over a sleep */
+	SHAPE_INTERPRETER,    /* two threads take turns at a lock with timed waits */
+	SHAPE_POOL,           /* workers wait for work, main for results */
+	SHAPE_BATCHER,        /* main asks a thread that looks for work at times */
+	SHAPE_BLOCKING_COPY,  /* after each device kernel */
+	SHAPE_COUNT
+};
+
+enum simulation_work {
+	WORK_RUN,
+	WORK_SLEEP,
+	WORK_DEVICE, /* operations that the thread launches */
+	WORK_COUNT
+};
+
 struct simulation_options {
 	bool no_kernel_level; /* is written */
 	bool no_dataflow_level;
 	bool is_coarse; /* all durations are whole microseconds: many things happen at once */
-	/* There is a CPU for every thread, a disk for every request and room for every operation, and calls begin
-	 * and end where what they do begins and ends: all that is waited for stands in the trace. */
+	/* There is a CPU for every thread, a disk for every request and room for every operation; nobody wants a lock
+	 * that another has, or waits for a time; and calls begin and end where what they do begins and ends. So all
+	 * that is waited for stands in the trace, and things happen in the same order if one is made shorter. */
 	bool is_calm;
+	/* Queues are streams of CUDA, with events and default streams; copies from and to memory that can be paged out block,
+	 * which only their names tell. */
+	bool is_cuda;
+	/* Not a random program but a random one of this shape (shapes.c), with a CPU for every thread. */
+	enum simulation_shape shape;
+	/* One kind of work of a thread takes so many percent less time, wherever the thread does it. */
+	uint32_t shorter_tid;
+	enum simulation_work shorter_work;
+	uint32_t shorter_percent;
 	uint32_t jitter_ns; /* samples of devices' clocks are off by up to this, as they say */
 	uint32_t size;      /* about so many actions of each thread; 0: random */
 };

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "causes.h"
 #include "writer.h"
 
 /* ---- chance, points, events --------------------------------------------------------------------- */
@@ -76,12 +77,17 @@ struct simulation *simulate(uint64_t seed, const struct simulation_options *opti
 	world_require(simulation != NULL);
 	simulation->options = *options;
 	simulation->random = seed * 0x9e3779b97f4a7c15 + 1;
-	program_make(simulation);
+	if (options->shape)
+		shape_make(simulation);
+	else
+		program_make(simulation);
+	shape_shorten(simulation);
 	if (directory)
 		simulation->writer = writer_start(simulation);
 	machine_run(simulation);
 	if (directory)
 		writer_finish(simulation, directory);
+	words_unite(simulation);
 	truth_make(simulation);
 	path_make(simulation);
 	return simulation;
@@ -128,6 +134,7 @@ void simulation_free(struct simulation *simulation)
 	free(simulation->truth.devices);
 	free_pieces(&simulation->truth.path);
 	mr_vec_free(&simulation->operations);
+	mr_vec_free(&simulation->wakings);
 	mr_vec_free(&simulation->events);
 	mr_vec_free(&simulation->points);
 	mr_vec_free(&simulation->edges);

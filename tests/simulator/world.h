@@ -23,9 +23,10 @@ enum {
 	MAX_PROCESSES = 4,
 	MAX_DEVICES = 6,
 	MAX_QUEUES = 18,
-	MAX_LOCKS = 8,
+	MAX_LOCKS = 12,
 	MAX_PIPES = 8,
-	MAX_WAITS = 4, /* of one wait list */
+	MAX_WAITS = MAX_QUEUES, /* of one wait list */
+	MAX_EVENTS = 4,         /* of CUDA, in a process */
 	NOBODY = -1,
 };
 
@@ -40,10 +41,11 @@ enum action_kind {
 	ACT_TIMER,     /* ns; what: enum call_number, in which it waits for a time limit */
 	ACT_DISK,      /* ns; what: file, 0: a page fault */
 	ACT_NETWORK,   /* ns; what: file, 0: poll */
-	ACT_LOCK,      /* what */
+	ACT_LOCK, /* what; ns: of a timed wait, which is repeated until it has the lock; 0: not timed */
 	ACT_UNLOCK,
 	ACT_READ, /* what: pipe; mode */
 	ACT_WRITE,
+	ACT_LOOK,       /* what: pipe; queue: so many actions back if there is nothing in it */
 	ACT_CALL_BEGIN, /* what: function */
 	ACT_CALL_END,
 	ACT_LAUNCH,  /* what: queue; ns: of the operation; is_special: blocking */
@@ -99,6 +101,21 @@ enum call_number {
 	CALL_SLEEP = 230,
 };
 
+/* Words in memory at which threads wait: locks have the first ones. */
+enum {
+	WORD_NONE,
+	WORD_FIRST_LOCK,
+	WORD_FIRST_TIMER = 1000, /* one for each thread */
+	WORD_FIRST_END = 2000,   /* likewise: those who wait for its end */
+};
+
+/* What is done at a word: the kernel's numbers. */
+enum word_command {
+	COMMAND_WAIT = 0,
+	COMMAND_WAKE = 1,
+	COMMAND_WAIT_BITSET = 9,
+};
+
 /* Files: pipes come after these. */
 enum {
 	FILE_NONE,
@@ -141,11 +158,14 @@ struct stretch {
 	enum why why;
 	int core;
 	/* Of BLOCKED. */
-	const char *wait; /* "lock", "disk", ... */
+	const char *wait; /* "word", "disk", ... */
+	uint32_t word;    /* at which it waits, or WORD_NONE */
+	enum word_command command;
 	uint32_t file;
 	enum waker waker;
 	int waker_thread;
 	const char *source; /* name of the interrupt */
+	int64_t ended_ns;   /* when what it waited for came: later, if it waited again and again */
 };
 
 struct call {
@@ -174,6 +194,13 @@ struct interrupt {
 	bool is_inner;
 };
 
+/* A thread called the kernel to wake those who wait at a word. */
+struct waking {
+	int64_t ns;
+	uint32_t word;
+	int thread;
+};
+
 /* Who has a core. */
 struct tenure {
 	int64_t begin_ns;
@@ -184,7 +211,7 @@ struct tenure {
 struct operation {
 	uint32_t queue;
 	uint64_t correlation;
-	char name[16];
+	char name[40];
 	enum mr_operation_kind kind;
 	int thread; /* that launched it */
 	int call;   /* of the thread: its launch */
@@ -193,7 +220,8 @@ struct operation {
 	int64_t end_ns;
 	uint32_t waits[MAX_WAITS];
 	uint32_t wait_count;
-	int before; /* in its queue, if that is in order; or NOBODY */
+	int before;     /* in its queue, if that is in order; or NOBODY */
+	uint32_t place; /* in its queue, from 1 */
 	bool is_enqueued;
 	bool is_scheduled;
 	int64_t latency_ns; /* from when it is ready to its start */
@@ -268,6 +296,8 @@ struct thread {
 	int64_t call_ns;      /* since when it is in a system call */
 	uint32_t call_number;
 	uint32_t call_file;
+	uint32_t call_word;
+	enum word_command call_command;
 	bool in_system_call;
 	int64_t interrupt_ns;
 	int64_t inner_ns;
@@ -290,6 +320,7 @@ struct core {
 
 struct lock {
 	int owner;
+	bool is_handed; /* its owner has waited for it, so it does not know that nobody waits any more */
 	mr_vec(int) waiting;
 };
 
@@ -307,11 +338,20 @@ struct device {
 	uint32_t free_point;
 };
 
+/* By queue: its last operation that something of CUDA comes after, or NOBODY. */
+struct stream_order {
+	int last[MAX_QUEUES];
+};
+
 struct queue {
 	uint32_t device;
 	bool is_in_order;
 	bool has_unknown_order;
-	int last; /* operation given to it */
+	bool is_default; /* of CUDA: comes after what is blocking, and that after it */
+	bool is_non_blocking;
+	uint32_t given;             /* how many operations */
+	int last;                   /* operation given to it */
+	struct stream_order before; /* what follows on it */
 };
 
 enum event_kind {
@@ -354,6 +394,7 @@ struct simulation {
 	uint32_t device_count;
 	struct queue queues[MAX_QUEUES];
 	uint32_t queue_count;
+	struct stream_order recorded[MAX_PROCESSES][MAX_EVENTS]; /* events of CUDA */
 	uint32_t process_count;
 	int main_threads[MAX_PROCESSES];
 	uint64_t correlations[MAX_PROCESSES];
@@ -362,6 +403,7 @@ struct simulation {
 	int64_t disk_free_ns[2];
 	uint32_t disk_point[2];
 	mr_vec(struct operation) operations;
+	mr_vec(struct waking) wakings;
 	mr_vec(struct event) events;
 	uint64_t event_number;
 	mr_vec(int64_t) points;
@@ -391,11 +433,25 @@ void world_schedule(struct simulation *simulation, int64_t ns, struct event even
 /* program.c */
 void program_make(struct simulation *simulation);
 
+/* shapes.c: a program of the shape that the options say; and its work, shorter as they say. */
+void shape_make(struct simulation *simulation);
+void shape_shorten(struct simulation *simulation);
+
 /* machine.c */
 void machine_run(struct simulation *simulation);
 
 /* launches.c: those who wait for the operation go on. */
 void launch_operation_ended(struct simulation *simulation, uint32_t operation);
+
+/* ---- cuda.c --------------------------------------------------------------------------------------- */
+
+/* Streams and events as CUDA has them: what a launch on a queue, or a call that waits for something, comes after. */
+void cuda_start(struct simulation *simulation);
+void cuda_launch(struct simulation *simulation, uint32_t process, struct operation *operation);
+void cuda_enqueued(struct simulation *simulation, uint32_t number);
+void cuda_sync(struct simulation *simulation, uint32_t process, enum sync_scope scope,
+	       uint32_t queue, struct operation *list);
+void cuda_name(struct simulation *simulation, bool is_blocking, struct operation *operation);
 
 /* device.c */
 void device_enqueue(struct simulation *simulation, uint32_t operation);

@@ -139,7 +139,9 @@ void writer_system_call(struct simulation *simulation, int who)
 	else
 		PUT(&simulation->writer->cores[thread->core], simulation->now_ns,
 		    kernel_syscall_argument, NULL, .tid = thread->tid,
-		    .number = (uint16_t)thread->call_number, .duration_ns = duration_ns);
+		    .number = (uint16_t)thread->call_number, .duration_ns = duration_ns,
+		    .argument = 16 * (uint64_t)thread->call_word,
+		    .operation = (uint8_t)thread->call_command);
 }
 
 void writer_interrupt(struct simulation *simulation, int who)
@@ -185,7 +187,8 @@ void writer_call(struct simulation *simulation, int who, const struct call *call
 	else
 		PUT(stream, simulation->now_ns, runtime_launch, NULL, .function = function,
 		    .duration_ticks = ticks, .correlation = call->correlation, .queue = queue,
-		    .kind = (uint8_t)operation->kind, .is_blocking = call->is_blocking);
+		    .kind = (uint8_t)operation->kind,
+		    .is_blocking = call->is_blocking && !simulation->options.is_cuda);
 }
 
 void writer_waits(struct simulation *simulation, int who, const struct call *call,

@@ -35,7 +35,7 @@ def how_it_ends(text):
     """A complaint about the source of a test program, or None."""
     if re.search(r"\bunittest\.main\b|\bSKIPPED\b|exit\(77\)", text):
         return "ends without tests/harness.py"
-    return None if re.search(r"\b(harness|opencl)\.main\(|^ +main\(\)$|\brun_as_test\(", text, re.M) else "runs no tests"
+    return None if re.search(r"\b(harness|opencl|cuda)\.main\(|^ +main\(\)$|\brun_as_test\(", text, re.M) else "runs no tests"
 
 
 class Endings(unittest.TestCase):

@@ -51,6 +51,15 @@ class Summary(unittest.TestCase):
             self.assertEqual((status, lines[-1]), (1, "1 passed, 1 failed, 0 skipped"))
             self.assertIn(f"failed: gcc b: {verdict}", lines)
 
+    def test_what_fails_once_is_named(self):
+        first = [result("a", "FAIL"), result("b", "TIMEOUT"), result("c", "OK"), result("d", "SKIP")]
+        again = [result("a", "OK"), result("b", "FAIL"), result("d", "OK")]
+        status, lines = tell(*run_tests.with_second_verdicts(first, again))
+        self.assertIn("failed once, passed when run again: gcc a", lines)
+        self.assertIn("failed: gcc b: TIMEOUT", lines)
+        self.assertEqual((status, lines[-1]), (1, "2 passed, 1 failed, 1 skipped"))
+        self.assertEqual(run_tests.with_second_verdicts(first, []), first)
+
     def test_skips_have_reasons(self):
         _, lines = tell(result("a", "SKIP", "skipped: no device\nOK (skipped=1)\n"), result("b", "SKIP"))
         self.assertIn("skipped: gcc a: no device", lines)

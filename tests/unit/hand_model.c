@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "load/exchanges.h"
 #include "load/infer_steps.h"
 #include "load/operations.h"
 #include "model/kernel_link.h"
@@ -150,6 +151,8 @@ void hand_state(uint32_t thread, int64_t begin_ns, int64_t end_ns, enum mr_threa
 				    .cpu = 0,
 				    .system_call = MR_NO_ROW,
 				    .wakeup = MR_NO_ROW,
+				    .ended_by = MR_NO_ROW,
+				    .released_by = MR_NO_TRACK,
 				    .state = state,
 				    .reason = reason};
 
@@ -189,6 +192,33 @@ void hand_blocked(uint32_t thread, int64_t begin_ns, int64_t end_ns, const char 
 					  .file = of_file};
 	must(mr_vec_push(&definitions->system_calls, text(system_call)));
 	must(mr_system_calls_append(&model->system_calls, row));
+}
+
+void hand_futex(uint32_t thread, int64_t begin_ns, int64_t end_ns, uint64_t address,
+		uint8_t command, bool is_blocked)
+{
+	struct mr_definitions *definitions = &model->survey->definitions;
+	struct mr_system_calls_row row = {.track = thread,
+					  .start_ns = begin_ns,
+					  .duration_ns = end_ns - begin_ns,
+					  .argument = address,
+					  .operation = command};
+
+	while (row.number < definitions->system_calls.count &&
+	       strcmp(mr_model_text(model, definitions->system_calls.items[row.number]), "futex") !=
+		       0)
+		row.number++;
+	if (row.number == definitions->system_calls.count)
+		must(mr_vec_push(&definitions->system_calls, text("futex")));
+	if (is_blocked)
+		hand_state(thread, begin_ns, end_ns, MR_STATE_BLOCKED, MR_REASON_INTERRUPTIBLE);
+	must(mr_system_calls_append(&model->system_calls, row));
+}
+
+void hand_interpreter(uint64_t address, uint32_t bytes)
+{
+	must(mr_vec_push(&model->survey->interpreters,
+			 ((struct mr_interpreter){.address = address, .bytes = bytes})));
 }
 
 void hand_woken(uint32_t thread, int64_t ns, enum mr_wake_context context, uint32_t waker,
@@ -283,6 +313,7 @@ void hand_model_load(void)
 #undef SORT_TABLE
 	must(mr_model_nest(model));
 	must(mr_kernel_level_link(model));
+	must(mr_exchanges_link(model));
 	link_operations();
 	must(mr_steps_infer(model));
 	must(mr_operations_link(model));

@@ -52,6 +52,13 @@ void hand_runnable(uint32_t thread, int64_t begin_ns, int64_t end_ns, enum mr_st
 /* Blocked all through a system call; NULL: in none. */
 void hand_blocked(uint32_t thread, int64_t begin_ns, int64_t end_ns, const char *system_call,
 		  uint32_t of_file);
+
+/* A call of futex about an address; blocked all through it, or not at all. */
+void hand_futex(uint32_t thread, int64_t begin_ns, int64_t end_ns, uint64_t address,
+		uint8_t command, bool is_blocked);
+
+/* All threads belong to a Python interpreter that has its state there. */
+void hand_interpreter(uint64_t address, uint32_t bytes);
 uint32_t hand_file(const char *path);
 
 /* By the thread `waker`; MR_NO_TRACK: by FOREIGN_TID, or no thread. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #undef NDEBUG /* tests check in every build */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -9,34 +10,38 @@
 
 struct mr_arena *test_arena;
 
-void test_arena_init(struct mr_arena *arena, uint32_t slots)
+struct mr_arena *test_arena_of(void *memory, uint32_t slots)
 {
 	/* Process numbers go on from arena to arena: threads of the test outlive them. */
 	static uint32_t first_process;
-	arena->slot_capacity = slots;
-	arena->magic = MR_ARENA_MAGIC;
-	arena->version = MR_ARENA_VERSION;
-	arena->schema_check = mr_schema_check();
-	arena->user_clock = MR_trace_clock_monotonic;
-	atomic_store(&arena->levels, MR_LEVEL_core | MR_LEVEL_dataflow | MR_LEVEL_runtime);
-	atomic_store(&arena->reserved_slots, 1);
-	atomic_store(&arena->slot_count, slots);
-	atomic_store(&arena->next_process, first_process += 100000);
+	struct mr_arena *arena = calloc(1, sizeof *arena);
+	struct mr_control *control = memory;
+	assert(arena);
+	control->magic = MR_ARENA_MAGIC;
+	control->version = MR_ARENA_VERSION;
+	control->schema_check = mr_schema_check();
+	control->user_clock = MR_trace_clock_monotonic;
+	atomic_store(&control->levels, MR_LEVEL_core | MR_LEVEL_dataflow | MR_LEVEL_runtime);
+	atomic_store(&control->slot_count, slots);
+	atomic_store(&control->slots_allowed, slots);
+	mr_arena_use_whole(arena, memory, slots);
+	atomic_store(&arena->tables->next_process, first_process += 100000);
+	return arena;
 }
 
 struct mr_arena *test_arena_create(uint32_t slots)
 {
-	struct mr_arena *arena = mmap(NULL, mr_arena_file_bytes(slots), PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert(arena != MAP_FAILED);
-	test_arena_init(arena, slots);
-	return arena;
+	void *memory = mmap(NULL, mr_arena_file_bytes(slots), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert(memory != MAP_FAILED);
+	return test_arena_of(memory, slots);
 }
 
 void test_arena_destroy(struct mr_arena *arena)
 {
 	if (arena)
-		munmap(arena, mr_arena_file_bytes(arena->slot_capacity));
+		munmap(arena->control, mr_arena_file_bytes(arena->slot_limit));
+	free(arena);
 }
 
 void test_arena_attach(uint32_t slots)
@@ -52,6 +57,15 @@ int test_arena_detach(void **state)
 	mr_arena = NULL;
 	test_arena_destroy(mr_take(test_arena));
 	return 0;
+}
+
+void test_interrupt(void (*handler)(void *data), void *data)
+{
+	char frame_of_the_signal[2048];
+	/* Its address is known to somebody, so no compiler leaves it out. */
+	__asm__ volatile("" : : "r"(frame_of_the_signal) : "memory");
+	handler(data);
+	__asm__ volatile("" : : "r"(frame_of_the_signal) : "memory");
 }
 
 void test_emit(uint32_t count)
@@ -113,7 +127,7 @@ static bool is_used(struct mr_arena *arena, uint32_t index)
 
 void test_arena_visit(struct mr_arena *arena, test_visit *visit, void *data)
 {
-	for (uint32_t i = 0; i < arena->slot_capacity; i++)
+	for (uint32_t i = 0; i < arena->slot_limit; i++)
 		if (is_used(arena, i))
 			visit_packet(arena, i, visit, data);
 }
@@ -126,7 +140,7 @@ static void count_event(const struct test_event *event, void *data)
 
 void test_arena_drain(struct mr_arena *arena, bool all, struct test_counts *counts)
 {
-	for (uint32_t i = 0; i < arena->slot_capacity; i++) {
+	for (uint32_t i = 0; i < arena->slot_limit; i++) {
 		uint64_t word = atomic_load(mr_arena_state(arena, i));
 		bool is_full = mr_slot_word_state(word) == MR_SLOT_FULL;
 		if (!is_full && !(all && is_used(arena, i)))

@@ -28,8 +28,8 @@ struct test_counts {
 	uint64_t packets;
 };
 
-/* Fills in the header of an arena of zeroes; all levels are on, one slot is for definitions only. */
-void test_arena_init(struct mr_arena *arena, uint32_t slots);
+/* Makes an arena of a file of zeroes that is mapped: all levels are on. NULL is none: test_arena_destroy(). */
+struct mr_arena *test_arena_of(void *memory, uint32_t slots);
 
 /* An arena that forked children share. */
 struct mr_arena *test_arena_create(uint32_t slots);
@@ -43,6 +43,9 @@ int test_arena_detach(void **state);
 
 /* Emits node_instant events. */
 void test_emit(uint32_t count);
+
+/* Calls the function as a signal handler would be: far enough down the stack. */
+void test_interrupt(void (*handler)(void *data), void *data);
 
 /* Visits every committed event in the arena; asserts that packets are sound. */
 void test_arena_visit(struct mr_arena *arena, test_visit *visit, void *data);

@@ -82,12 +82,12 @@ static struct mr_arena *create_arena_file(uint32_t levels)
 	int file = mkstemp(arena_path);
 	assert_true(file >= 0);
 	assert_int_equal(ftruncate(file, (off_t)mr_arena_file_bytes(8)), 0);
-	struct mr_arena *arena =
+	void *memory =
 		mmap(NULL, mr_arena_file_bytes(8), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	assert_ptr_not_equal(arena, MAP_FAILED);
+	assert_ptr_not_equal(memory, MAP_FAILED);
 	close(file);
-	test_arena_init(arena, 8);
-	atomic_store(&arena->levels, levels);
+	struct mr_arena *arena = test_arena_of(memory, 8);
+	atomic_store(&arena->control->levels, levels);
 	return arena;
 }
 
@@ -101,11 +101,11 @@ static struct mr_arena *run_traced(uint32_t levels)
 		return NULL;
 	}
 	struct mr_arena *arena = create_arena_file(levels);
-	snprintf(arena->library_path, sizeof arena->library_path, "%s/libmillrace.so", build);
-	snprintf(arena->arena_path, sizeof arena->arena_path, "%s", arena_path);
+	char library_path[MR_ARENA_PATH_BYTES];
+	snprintf(library_path, sizeof library_path, "%s/libmillrace.so", build);
 	pid_t child = fork();
 	if (child == 0) {
-		setenv("LD_PRELOAD", arena->library_path, 1);
+		setenv("LD_PRELOAD", library_path, 1);
 		setenv("MILLRACE_ARENA", arena_path, 1);
 		execl(own_path, own_path, "annotate", NULL);
 		_exit(1);

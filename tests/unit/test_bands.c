@@ -194,7 +194,7 @@ static void *ask_for_all(void *argument)
 	list_all(asker->view, true, "series", targets[2]);
 	for (uint32_t i = 0; i < QUESTIONS; i++)
 		asker->answers[i] = ask(asker->view, targets[i], &asker->bytes[i], &result);
-	asker->findings = mr_view_findings(asker->view);
+	asker->findings = mr_view_findings(asker->view, MR_SCOPE_WHOLE);
 	return NULL;
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "base/vector.h"
 
 static void test_error_chain(void **state)
@@ -167,9 +168,31 @@ static int free_text(void **state)
 	return 0;
 }
 
+/* Against looking at each value in turn, whatever the guess. */
+static void test_find_larger_near(void **state)
+{
+	static const int64_t values[] = {-7, -7, 0, 1, 1, 1, 4, 9, 9, 20, 21, 22, 40};
+	const uint32_t count = mr_countof(values);
+
+	(void)state;
+	for (uint32_t low = 0; low <= count; low++)
+		for (uint32_t high = low; high <= count; high++)
+			for (uint32_t guess = 0; guess <= count + 2; guess++)
+				for (int64_t value = -9; value < 43; value++) {
+					uint32_t expected = low;
+
+					while (expected < high && values[expected] <= value)
+						expected++;
+					assert_int_equal(expected,
+							 mr_find_larger_near(values, low, high,
+									     guess, value));
+				}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_find_larger_near),
 		cmocka_unit_test(test_error_chain),
 		cmocka_unit_test(test_error_chain_is_bounded),
 		cmocka_unit_test(test_vector),

@@ -9,14 +9,11 @@
 
 #include <cmocka.h>
 
-#include "../simulator/simulator.h"
 #include "analysis/cause/critical_path.h"
 #include "analysis/cause/idle.h"
 #include "analysis/cause/waiting.h"
 #include "analysis/device_time.h"
-#include "base/error.h"
-#include "load/load.h"
-#include "trace_writer.h"
+#include "simulated_run.h"
 
 enum {
 	PROGRAMS = 1000,
@@ -57,6 +54,9 @@ static size_t print_link(const struct mr_model *model, const struct mr_link *lin
 	case MR_CULPRIT_CALL:
 		return (size_t)snprintf(text, size, "%s(%s in %u)", kind,
 					mr_model_text(model, link->what), tracks[link->in].tid);
+	case MR_CULPRIT_LINE:
+		return (size_t)snprintf(text, size, "%s(line %u in %u)", kind, link->what,
+					tracks[link->in].tid);
 	case MR_CULPRIT_THREAD:
 		return (size_t)snprintf(text, size, "%s(thread %u)", kind, tracks[link->what].tid);
 	case MR_CULPRIT_TASK:
@@ -86,32 +86,6 @@ static void print_chain(const struct mr_model *model, const struct mr_chains *ch
 }
 
 /* ---- comparing ---------------------------------------------------------------------------------- */
-
-struct run {
-	uint64_t seed;
-	char *directory;
-	struct simulation *simulation;
-	const struct truth *truth;
-	struct mr_model *model;
-};
-
-static struct run start(uint64_t seed, const struct simulation_options *options)
-{
-	struct run run = {.seed = seed, .directory = directory_make()};
-
-	run.simulation = simulate(seed, options, run.directory);
-	run.truth = simulation_truth(run.simulation);
-	if (mr_model_load(run.directory, &run.model) < 0)
-		fail_msg("seed %u: %s", (unsigned)seed, mr_error_text());
-	return run;
-}
-
-static void end(struct run *run)
-{
-	mr_model_free(run->model);
-	simulation_free(run->simulation);
-	directory_remove(run->directory);
-}
 
 /* Answers in the order of time, which cover the truth's pieces one after the other. */
 struct comparison {
@@ -240,97 +214,49 @@ static const struct simulation_options variants[] = {
 	{.is_calm = true},
 };
 
+static const struct simulation_options cuda_variants[] = {
+	{.is_cuda = true},
+	{.is_cuda = true, .no_kernel_level = true},
+	{.is_cuda = true, .is_coarse = true, .no_dataflow_level = true},
+	{.is_cuda = true, .is_calm = true},
+};
+
 static void test_programs(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
-		struct run run = start(seed, &variants[seed % mr_countof(variants)]);
+		struct run run = run_start(seed, &variants[seed % mr_countof(variants)]);
 
 		compare_idle(&run);
 		compare_path(&run);
-		end(&run);
+		run_end(&run);
 	}
 }
 
-/* ---- is the path really critical? --------------------------------------------------------------- */
-
-static bool is_of(const struct mr_model *model, const struct mr_path_segment *segment,
-		  const struct part *part)
+/* Streams, events, default streams, copies that block. */
+static void test_cuda(void **state)
 {
-	const struct mr_survey *survey = model->survey;
-	uint32_t row = segment->operation;
+	(void)state;
+	for (uint64_t seed = 0; seed < PROGRAMS / 2; seed++) {
+		struct run run = run_start(seed, &cuda_variants[seed % mr_countof(cuda_variants)]);
 
-	if (part->tid)
-		return row == MR_NO_ROW && segment->track != MR_NO_TRACK &&
-		       survey->tracks.items[segment->track].tid == part->tid;
-	if (row == MR_NO_ROW)
-		return false;
-	uint32_t process = model->device_operations.process[row];
-	return model->device_operations.correlation[row] == part->correlation &&
-	       survey->processes.items[process].pid == part->pid;
-}
-
-/* So much of the part lies on the path. */
-static int64_t covered_ns(const struct mr_model *model, const struct mr_critical_path *path,
-			  const struct part *part)
-{
-	int64_t covered_ns = 0;
-
-	for (size_t i = 0; i < path->segments.count; i++) {
-		const struct mr_path_segment *segment = &path->segments.items[i];
-		int64_t begin_ns = mr_max(segment->start_ns, part->begin_ns);
-		int64_t end_ns = mr_min(segment->start_ns + segment->duration_ns, part->end_ns);
-
-		if (begin_ns < end_ns && is_of(model, segment, part))
-			covered_ns += end_ns - begin_ns;
+		compare_idle(&run);
+		compare_path(&run);
+		run_end(&run);
 	}
-	return covered_ns;
 }
 
-static void perturb(const struct run *run, const struct mr_critical_path *path,
-		    const struct part *part, bool is_unique)
+static void test_shapes(void **state)
 {
-	int64_t length_ns = part->end_ns - part->begin_ns, end_ns = run->truth->last_ns;
-	int64_t on_path_ns = covered_ns(run->model, path, part);
-	int64_t gain_ns = end_ns - simulation_replay(run->simulation, part, 1);
-	int64_t all_ns = end_ns - simulation_replay(run->simulation, part, length_ns);
-
-	if ((on_path_ns != 0 && on_path_ns != length_ns) || gain_ns < 0 ||
-	    gain_ns > (on_path_ns != 0) || all_ns > on_path_ns ||
-	    (is_unique && on_path_ns && gain_ns == 0))
-		fail_msg(
-			"seed %u: %lld ns of [%lld, %lld) of %u %u %llu are on the path; 1 ns less "
-			"gains %lld, all of it %lld",
-			(unsigned)run->seed, (long long)on_path_ns, (long long)part->begin_ns,
-			(long long)part->end_ns, part->pid, part->tid,
-			(unsigned long long)part->correlation, (long long)gain_ns,
-			(long long)all_ns);
-}
-
-/* What lies on the path and is made shorter makes the program shorter, what does not lie there does not. Where
- * several paths are equally long each of them will do. */
-static void test_perturbation(void **state)
-{
-	uint32_t unique_count = 0;
-
 	(void)state;
 	for (uint64_t seed = 0; seed < PROGRAMS / 4; seed++) {
-		struct run run = start(seed, &(struct simulation_options){
-						     .is_calm = true, .is_coarse = seed % 3 == 0});
-		bool is_unique = simulation_is_unique(run.simulation);
-		struct mr_critical_path path;
-		size_t count;
-		struct part *parts = simulation_parts(run.simulation, &count);
+		struct run run =
+			run_start(seed, &(struct simulation_options){.shape = run_shape_of(seed)});
 
-		assert_int_equal(mr_critical_path_make(run.model, &path), 0);
-		for (size_t i = 0; i < count; i++)
-			perturb(&run, &path, &parts[i], is_unique);
-		unique_count += is_unique;
-		mr_critical_path_free(&path);
-		free(parts);
-		end(&run);
+		compare_idle(&run);
+		compare_path(&run);
+		run_end(&run);
 	}
-	assert_true(unique_count > PROGRAMS / 8);
 }
 
 /* ---- clocks that are off ------------------------------------------------------------------------ */
@@ -456,11 +382,11 @@ static void test_jitter(void **state)
 
 	(void)state;
 	for (uint64_t seed = 0; seed < PROGRAMS / 4; seed++) {
-		struct run run = start(seed, &(struct simulation_options){.jitter_ns = 100});
+		struct run run = run_start(seed, &(struct simulation_options){.jitter_ns = 100});
 
 		check_times(&run);
 		agree(&run, &agreement);
-		end(&run);
+		run_end(&run);
 	}
 	mr_vec_free(&agreement.shares);
 	assert_true(agreement.equal_ns >= agreement.truth_ns / 100 * 99);
@@ -468,12 +394,11 @@ static void test_jitter(void **state)
 
 int main(void)
 {
-	/* Thousands of small traces need no disk. */
-	if (access("/dev/shm", W_OK) == 0)
-		setenv("TMPDIR", "/dev/shm", 0);
+	run_prepare();
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_programs),
-		cmocka_unit_test(test_perturbation),
+		cmocka_unit_test(test_cuda),
+		cmocka_unit_test(test_shapes),
 		cmocka_unit_test(test_jitter),
 	};
 

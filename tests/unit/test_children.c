@@ -132,6 +132,13 @@ static void test_vfork(void **state)
 }
 
 /* A handler forks while an event is half written; its child returns from the handler and goes on. */
+static void fork_and_emit(void *ret_child)
+{
+	*(pid_t *)ret_child = _Fork();
+	if (*(pid_t *)ret_child == 0)
+		test_emit(10);
+}
+
 static void test_fork_within_an_event(void **state)
 {
 	(void)state;
@@ -140,9 +147,8 @@ static void test_fork_within_an_event(void **state)
 	uint64_t ticks;
 	const struct mr_event_counter payload = {.value = 1};
 	uint8_t *at = mr_reserve_slow(MR_EVENT_counter, sizeof payload, &ticks);
-	pid_t child = _Fork();
-	if (child == 0)
-		test_emit(10);
+	pid_t child;
+	test_interrupt(fork_and_emit, &child);
 	memcpy(at, &payload, sizeof payload);
 	mr_commit(at + sizeof payload, mr_reserved_writer()->open_count);
 	test_emit(3);
@@ -299,10 +305,10 @@ static void test_refused_child(void **state)
 	test_emit(1);
 	while (mr_arena_claim_process(test_arena) >= 0)
 		;
-	uint32_t refused = test_arena->processes_refused;
+	uint32_t refused = test_arena->tables->processes_refused;
 	run_child(fork);
-	assert_int_equal(test_arena->processes_refused, refused + 1);
-	assert_int_equal(test_arena->events_refused, 10);
+	assert_int_equal(test_arena->tables->processes_refused, refused + 1);
+	assert_int_equal(test_arena->tables->events_refused, 10);
 }
 
 /* A program that finds no place at all goes on without, and so do its children. */

@@ -44,11 +44,15 @@ static uint32_t track_of(uint32_t tid)
 static void blame(uint32_t waker, uint32_t tid)
 {
 	const uint32_t *first = &path_model->wakeups.table.first_of_track[track_of(tid)];
+	const uint32_t *first_state = &path_model->states.table.first_of_track[track_of(tid)];
 
 	for (uint32_t row = first[0]; row < first[1]; row++) {
 		path_model->wakeups.waker[row] = track_of(waker);
 		path_model->wakeups.context[row] = MR_wake_context_task;
 	}
+	for (uint32_t row = first_state[0]; row < first_state[1]; row++)
+		if (path_model->states.wakeup[row] != MR_NO_ROW)
+			path_model->states.released_by[row] = track_of(waker);
 }
 
 static void interrupt(uint32_t tid, uint64_t us)

@@ -334,6 +334,7 @@ static void check_kept(uint32_t looks)
 	assert_int_equal(mr_archive_start_reading(&archive, &mapping), 0);
 	mr_detail_archive(&archive, &rows, &found);
 	assert_int_equal(archive.error, 0);
+	mr_archive_end(&archive);
 	check_tracks(found, looks);
 }
 

@@ -377,10 +377,10 @@ static void test_sentences(void **state)
 	load();
 	assert_true(findings_say(
 		&findings,
-		"gpu0 was busy 80.0 % of its 0.001 ms, 60.0 % with device kernels, 20.0 % with "
-		"copies alone; copies of another 10.0 % were hidden behind device kernels."));
+		"gpu0 was busy 80.0% of its 0.001 ms, 60.0% with device kernels, 20.0% with "
+		"copies alone; copies of another 10.0% were hidden behind device kernels."));
 	assert_true(findings_say(
-		&findings, "gpu1 was busy 100.0 % of its 0.000 ms, 100.0 % with copies alone."));
+		&findings, "gpu1 was busy 100.0% of its 0.000 ms, 100.0% with copies alone."));
 	const struct mr_finding_table *delays = findings_table(&findings, "delays");
 	int row = findings_row(delays, "delay", "call to start, queue empty", "device", "gpu0");
 	/* The third was launched while the first ran. */

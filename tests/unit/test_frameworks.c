@@ -81,7 +81,8 @@ static int reset(void **state)
 
 static int tell(struct mr_frameworks *frameworks, uint8_t id)
 {
-	const struct mr_event event = {.desc = &mr_event_table[id]};
+	static const uint64_t zeroes[64];
+	const struct mr_event event = {.desc = &mr_event_table[id], .payload = zeroes};
 
 	return mr_frameworks_add(frameworks, &loader, &event);
 }
@@ -163,7 +164,7 @@ static void test_event_of_two(void **state)
 	mr_frameworks_end(&frameworks);
 }
 
-/* TensorFlow has what its hooks write, by name, and nothing of the general level. */
+/* TensorFlow and PyTorch have what their hooks write, by name, and nothing of the general level. */
 static void test_known_frameworks(void **state)
 {
 	struct mr_frameworks frameworks;
@@ -177,12 +178,16 @@ static void test_known_frameworks(void **state)
 			continue;
 		const char *name = mr_event_table[id].name;
 
-		assert_int_equal(mr_event_table[id].level, MR_LEVEL_dataflow);
-		assert_true(strncmp(name, "traceme", 7) == 0 || strncmp(name, "eager_", 6) == 0 ||
-			    strcmp(name, "activity") == 0);
+		bool is_hip = strncmp(name, "hip_", 4) == 0;
+
+		assert_int_equal(mr_event_table[id].level,
+				 is_hip ? MR_LEVEL_runtime : MR_LEVEL_dataflow);
+		assert_true(is_hip || strncmp(name, "traceme", 7) == 0 ||
+			    strncmp(name, "eager_", 6) == 0 || strncmp(name, "torch_", 6) == 0 ||
+			    strncmp(name, "nvtx_", 5) == 0 || strcmp(name, "activity") == 0);
 		taken++;
 	}
-	assert_int_equal(taken, 7);
+	assert_int_equal(taken, 18);
 	mr_frameworks_end(&frameworks);
 }
 

@@ -309,12 +309,12 @@ static void test_blocked_by_thread(void **state)
 	hand_woken(2, 700, MR_wake_context_irq, MR_NO_TRACK, "nvme0");
 	hand_run(2, 700, 3000);
 	idle_expect_gap(
-		"100-300 lock (thread 101) > cpu (thread 101); "
-		"300-700 lock (thread 101) > ipc (thread 102) > disk (/data/a); "
-		"700-800 lock (thread 101) > ipc (thread 102) > cpu (thread 102); "
-		"800-850 lock (thread 101) > cpu (thread 101); "
-		"850-900 lock (thread 101) > cpu (decode (thread 101)); "
-		"900-1000 lock (thread 101) > cpu (thread 101); 1000-2000 cpu (thread 100)");
+		"100-300 hand-over (thread 101) > cpu (thread 101); "
+		"300-700 hand-over (thread 101) > ipc (thread 102) > disk (/data/a); "
+		"700-800 hand-over (thread 101) > ipc (thread 102) > cpu (thread 102); "
+		"800-850 hand-over (thread 101) > cpu (thread 101); "
+		"850-900 hand-over (thread 101) > cpu (decode (thread 101)); "
+		"900-1000 hand-over (thread 101) > cpu (thread 101); 1000-2000 cpu (thread 100)");
 }
 
 static void test_unknown_state(void **state)

@@ -82,9 +82,11 @@ static void gaps_hold_all_pieces(void **state)
 	assert_int_equal(count, idle.pieces.count);
 }
 
+static const struct mr_window always = {INT64_MIN, INT64_MAX};
+
 static void most_of_a_cause_is_not_its_longest_piece(void **state)
 {
-	const struct mr_gap_pieces gap = mr_gap_of_most(&idle, MR_CAUSE_CPU);
+	const struct mr_gap_pieces gap = mr_gap_of_most(&idle, MR_CAUSE_CPU, &always);
 	uint32_t piece;
 
 	(void)state;
@@ -107,9 +109,19 @@ static void most_of_a_cause_is_not_its_longest_piece(void **state)
 static void of_equal_gaps_the_first(void **state)
 {
 	(void)state;
-	assert_int_equal(mr_gap_of_most(&idle, MR_CAUSE_LAUNCH).start_ns, 100);
-	assert_int_equal(mr_gap_of_most(&idle, MR_CAUSE_DISK).count, 0);
-	assert_int_equal(mr_gap_of_most(&idle, MR_CAUSE_UNLAUNCHED).start_ns, 50);
+	assert_int_equal(mr_gap_of_most(&idle, MR_CAUSE_LAUNCH, &always).start_ns, 100);
+	assert_int_equal(mr_gap_of_most(&idle, MR_CAUSE_DISK, &always).count, 0);
+	assert_int_equal(mr_gap_of_most(&idle, MR_CAUSE_UNLAUNCHED, &always).start_ns, 50);
+}
+
+static void gaps_that_begin_elsewhere_do_not_count(void **state)
+{
+	const struct mr_window later = {101, INT64_MAX};
+	const struct mr_gap_pieces next = mr_gap_of_most(&idle, MR_CAUSE_CPU, &later);
+
+	(void)state;
+	assert_int_equal(mr_gap_of_most(&idle, MR_CAUSE_CPU, &always).start_ns, 100);
+	assert_true(next.count > 0 && next.start_ns > 100);
 }
 
 int main(void)
@@ -118,6 +130,7 @@ int main(void)
 		cmocka_unit_test(gaps_hold_all_pieces),
 		cmocka_unit_test(most_of_a_cause_is_not_its_longest_piece),
 		cmocka_unit_test(of_equal_gaps_the_first),
+		cmocka_unit_test(gaps_that_begin_elsewhere_do_not_count),
 	};
 
 	return cmocka_run_group_tests(tests, start, end);

@@ -2,6 +2,8 @@
  *
  * The saved index: a model that comes from it is the model that loading gives, whatever is asked of it.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -191,6 +194,71 @@ static void test_same_kernel_level(void **state)
 	kernel_trace_end(model);
 }
 
+/* ---- damage ----------------------------------------------------------------------------------------- */
+
+/* Whatever byte of the file changes, what comes out is the same: the index is not used, or nobody reads the byte. */
+static void test_changed_bytes(void **state)
+{
+	enum {
+		STEP = 331
+	};
+	char path[4096];
+	struct stat status;
+	uint32_t refused = 0;
+
+	(void)state;
+	mr_auto(model) struct mr_model *loaded = load();
+	assert_int_equal(mr_index_save(loaded), 0);
+	snprintf(path, sizeof path, "%s/" MR_INDEX_FILE, directory);
+	mr_auto(close_fd) int fd = open(path, O_RDWR);
+	assert_int_equal(fstat(fd, &status), 0);
+	for (off_t offset = 0; offset < status.st_size; offset += STEP) {
+		uint8_t byte, changed;
+
+		assert_int_equal(pread(fd, &byte, 1, offset), 1);
+		changed = byte ^ 0x40;
+		assert_int_equal(pwrite(fd, &changed, 1, offset), 1);
+		mr_auto(model) struct mr_model *reopened = load();
+		refused += !reopened->index.bytes;
+		if (reopened->index.bytes)
+			compare(loaded, reopened);
+		assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
+	}
+	assert_true(refused > 10);
+}
+
+/* Every byte that a column keeps is covered: the first one of each page that holds anything. */
+static void test_changed_columns(void **state)
+{
+	char path[4096];
+	uint8_t page[4096];
+	uint32_t columns = 0;
+
+	(void)state;
+	mr_auto(model) struct mr_model *loaded = load();
+	assert_int_equal(mr_index_save(loaded), 0);
+	snprintf(path, sizeof path, "%s/" MR_INDEX_FILE, directory);
+	mr_auto(close_fd) int fd = open(path, O_RDWR);
+	for (off_t offset = sizeof page; pread(fd, page, sizeof page, offset) == sizeof page;
+	     offset += (off_t)sizeof page) {
+		size_t first = 0;
+
+		while (first < sizeof page && page[first] == 0)
+			first++;
+		if (first == sizeof page)
+			continue;
+		page[first] ^= 1;
+		assert_int_equal(pwrite(fd, &page[first], 1, offset + (off_t)first), 1);
+		mr_auto(model) struct mr_model *reopened = load();
+		assert_null(reopened->index.bytes);
+		assert_int_equal(reopened->index_state.result, -EBADMSG);
+		columns++;
+		page[first] ^= 1;
+		assert_int_equal(pwrite(fd, &page[first], 1, offset + (off_t)first), 1);
+	}
+	assert_true(columns > 50);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_trace, remove_trace)
 
 int main(void)
@@ -198,6 +266,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_same_model),
 		TEST(test_same_kernel_level),
+		TEST(test_changed_bytes),
+		TEST(test_changed_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,10 @@ static void calls_are_known(void **state)
 	assert_int_equal(mr_syscall_kind(SYS_read), MR_SYSCALL_DESCRIPTOR);
 	assert_int_equal(mr_syscall_kind(SYS_openat),
 			 MR_SYSCALL_DESCRIPTOR | MR_SYSCALL_RETURNS_DESCRIPTOR);
-	assert_int_equal(mr_syscall_kind(SYS_mmap), MR_SYSCALL_FIFTH_DESCRIPTOR);
+	assert_int_equal(mr_syscall_kind(SYS_mmap),
+			 MR_SYSCALL_FIFTH_DESCRIPTOR | MR_SYSCALL_RETURNS_ADDRESS);
+	assert_int_equal(mr_syscall_kind(SYS_brk), MR_SYSCALL_RETURNS_ADDRESS);
+	assert_int_equal(mr_syscall_kind(SYS_rt_sigreturn), MR_SYSCALL_ENDS_HANDLER);
 	assert_int_equal(mr_syscall_kind(SYS_getppid), 0);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What every layout must keep, whatever the graph: nothing overlaps, edges lead down unless they are marked, routes
- * begin and end at their nodes, what is in a box is inside it, all is finite, the same twice; and known small graphs.
+ * begin and end at their nodes, what is in a box is inside it, lanes are side by side, all is finite, the same twice; and
+ * known small graphs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -167,10 +168,25 @@ static void check_free_ways(const struct graph *graph)
 	}
 }
 
+/* What is in one box stands in lanes: all of one left of all of the next. */
+static void check_lanes(const struct graph *graph)
+{
+	for (uint32_t i = 0; i < graph->items.count; i++) {
+		for (uint32_t j = 0; j < graph->items.count; j++) {
+			const struct mr_drawing_item *a = &graph->items.items[i],
+						     *b = &graph->items.items[j];
+
+			if (a->box == b->box && a->lane < b->lane)
+				assert_true(a->x + a->width < b->x);
+		}
+	}
+}
+
 static void check(struct graph *graph)
 {
 	lay_out(graph);
 	check_items(graph);
+	check_lanes(graph);
 	for (uint32_t i = 0; i < graph->edges.count; i++)
 		check_route(graph, &graph->edges.items[i]);
 	check_free_ways(graph);
@@ -291,6 +307,23 @@ static void loose_nodes_fill_a_page(void **state)
 	free_graph(&graph);
 }
 
+/* A thousand nodes without edges in two lanes, too. */
+static void loose_nodes_in_lanes_fill_a_page(void **state)
+{
+	struct graph graph = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint32_t node = add_node(&graph);
+
+		graph.items.items[node].lane = 1 + i % 2;
+	}
+	check(&graph);
+	assert_true(graph.drawing.width < 4 * graph.drawing.height);
+	assert_true(graph.drawing.height < 4 * graph.drawing.width);
+	free_graph(&graph);
+}
+
 static void boxes_are_around_their_items(void **state)
 {
 	struct graph graph = {0};
@@ -315,8 +348,9 @@ static void boxes_are_around_their_items(void **state)
 
 /* ---- any graph ------------------------------------------------------------------------------------- */
 
-static void make_random(struct graph *graph, uint32_t count, bool has_boxes, bool has_cycles)
+static void make_random(struct graph *graph, uint32_t count, uint32_t kind)
 {
+	bool has_boxes = kind % 2, has_cycles = kind % 4 >= 2, has_lanes = kind % 8 >= 4;
 	uint32_t last_box = MR_NO_BOX, degree = 1 + below(3);
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -328,6 +362,7 @@ static void make_random(struct graph *graph, uint32_t count, bool has_boxes, boo
 			box = graph->items.items[box].box;
 		bool is_box = has_boxes && below(6) == 0;
 		uint32_t item = add_item(graph, box, is_box);
+		graph->items.items[item].lane = has_lanes ? 1 + below(3) : 0;
 		if (is_box)
 			last_box = item;
 	}
@@ -350,11 +385,11 @@ static void random_graphs(void **state)
 		struct graph graph = {0}, twin = {0};
 		uint32_t seed = random_state;
 
-		make_random(&graph, 1 + below(i % 10 == 0 ? 300 : 40), i % 2, i % 4 >= 2);
+		make_random(&graph, 1 + below(i % 10 == 0 ? 300 : 40), i);
 		check(&graph);
 		uint32_t next_seed = random_state;
 		random_state = seed;
-		make_random(&twin, 1 + below(i % 10 == 0 ? 300 : 40), i % 2, i % 4 >= 2);
+		make_random(&twin, 1 + below(i % 10 == 0 ? 300 : 40), i);
 		random_state = next_seed;
 		lay_out(&twin);
 		for (uint32_t j = 0; j < graph.items.count; j++)
@@ -411,6 +446,7 @@ int main(void)
 		cmocka_unit_test(sources_stand_next_to_readers),
 		cmocka_unit_test(cycle_has_one_edge_back),
 		cmocka_unit_test(loose_nodes_fill_a_page),
+		cmocka_unit_test(loose_nodes_in_lanes_fill_a_page),
 		cmocka_unit_test(boxes_are_around_their_items),
 		cmocka_unit_test(random_graphs),
 		cmocka_unit_test(large_graphs),

@@ -23,6 +23,7 @@ enum {
 	NODES = 3,
 	ALLOCATORS = 2,
 	ROUNDS = 30,
+	FIRST = 1, /* of the addresses; 0 is none */
 };
 
 static uint64_t random_state = 7;
@@ -46,8 +47,8 @@ static struct piece framework_pieces[ADDRESSES][DEVICES][ALLOCATORS];
 static struct piece *piece_of(const struct mr_memory_row *row)
 {
 	return row->teller == MR_MEMORY_RUNTIME
-		       ? &runtime_pieces[row->address]
-		       : &framework_pieces[row->address][row->device][row->allocator];
+		       ? &runtime_pieces[row->address - FIRST]
+		       : &framework_pieces[row->address - FIRST][row->device][row->allocator];
 }
 
 static void replay(const struct mr_memory_row *row)
@@ -120,7 +121,7 @@ static struct mr_memory_row random_row(int64_t ns)
 		.device = below(DEVICES),
 		.allocator = below(ALLOCATORS),
 		.node = below(NODES),
-		.address = below(ADDRESSES),
+		.address = FIRST + below(ADDRESSES),
 		.bytes = 1 + below(1000),
 		.teller = (uint8_t)below(TELLERS),
 		.is_free = (uint8_t)below(2),

@@ -305,11 +305,11 @@ static void test_fork(void **state)
 static void test_level_off(void **state)
 {
 	(void)state;
-	atomic_store(&test_arena->levels, MR_LEVEL_core);
+	atomic_store(&test_arena->control->levels, MR_LEVEL_core);
 	fill(NULL);
 	assert_int_equal(events[0].references, 0); /* none was asked for */
 	assert_int_equal(queue->properties, CL_QUEUE_PROFILING_ENABLE);
-	atomic_store(&test_arena->levels, MR_LEVEL_core | MR_LEVEL_runtime);
+	atomic_store(&test_arena->control->levels, MR_LEVEL_core | MR_LEVEL_runtime);
 	assert_int_equal(look().launches, 0);
 }
 

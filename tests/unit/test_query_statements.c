@@ -168,7 +168,7 @@ static void test_formats(void **state)
 	assert_int_equal(print(VALUES, MR_QUERY_CSV), 0);
 	assert_string_equal(result, "id,text,nil,real,bytes\n"
 				    "1,\"a,\"\"b\"\"\",,0.5,x'00ff'\n"
-				    "-20,\x1b[1m,\"\",Inf,x''\n");
+				    "-20,\uFFFD[1m,\"\",Inf,x''\n");
 	assert_int_equal(print(VALUES, MR_QUERY_JSON), 0);
 	assert_string_equal(result, "{\"id\": 1, \"text\": \"a,\\\"b\\\"\", \"nil\": null, "
 				    "\"real\": 0.5, \"bytes\": \"x'00ff'\"}\n"
@@ -181,6 +181,32 @@ static void test_formats(void **state)
 	assert_int_equal(print("select 1 as a, 2 as a", MR_QUERY_JSON), -EINVAL);
 	assert_int_equal(print("select 1 as a where 0", MR_QUERY_TABLE), 0);
 	assert_string_equal(result, "a\n");
+}
+
+/* Texts of a trace that a terminal would obey, or that look like others: in no format, as values or as names. */
+static void test_hostile_texts(void **state)
+{
+	static const char sql[] = "select 'a\x1b]0;x\x07"
+				  "\r\u202Eb\u2066c\u200Fd\xC2\x9B"
+				  "e\u2028f\n"
+				  "g\th\u200Di\u00E4\U000E0041j\x7Fk\xFF"
+				  "l' as \"\x1b\u202E\"";
+	static const char *const bad[] = {"\x1b",   "\x07",   "\r",        "\u202E",
+					  "\u2066", "\u200F", "\xC2\x9B",  "\u2028",
+					  "\x7F",   "\xFF",   "\U000E0041"};
+
+	(void)state;
+	for (enum mr_query_format format = MR_QUERY_TABLE; format <= MR_QUERY_JSON; format++) {
+		assert_int_equal(print(sql, format), 0);
+		for (size_t i = 0; i < mr_countof(bad); i++)
+			assert_null(strstr(result, bad[i]));
+		assert_non_null(strstr(result, "h\u200Di\u00E4"));
+	}
+	assert_non_null(strstr(result, "\\u202eb\\u2066c\\u200fd\\u009be\\u2028f\\ng\\th"));
+	assert_non_null(strstr(result, "\\udb40\\udc41j"));
+	assert_int_equal(print("select '\x1b' from \"\u202E\x1b\"", MR_QUERY_CSV), -EINVAL);
+	assert_null(strpbrk(mr_error_text(), "\x1b"));
+	assert_null(strstr(mr_error_text(), "\u202E"));
 }
 
 /* More rows than are measured before printing. */
@@ -205,7 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refusals),          cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_query_without_end), cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_long_table),
+		cmocka_unit_test(test_hostile_texts),     cmocka_unit_test(test_long_table),
 	};
 
 	return cmocka_run_group_tests(tests, open_query, close_query);

@@ -268,23 +268,35 @@ static void test_destructors_of_others_may_record(void **state)
 
 /* ---- signal handlers --------------------------------------------------------------------------- */
 
+static void emit_once(void *unused)
+{
+	(void)unused;
+	test_emit(1);
+}
+
+/* An event that is interrupted by another as often as it says, and then by one too many. */
+static void emit_interrupted(void *interruptions)
+{
+	const struct mr_event_node_instant payload = {.node = 1};
+	int left = *(int *)interruptions - 1;
+	uint64_t ticks;
+	uint8_t *at = mr_reserve_slow(MR_EVENT_node_instant, sizeof payload, &ticks);
+	assert_non_null(at);
+	if (left > 0)
+		test_interrupt(emit_interrupted, &left);
+	else
+		test_interrupt(emit_once, NULL);
+	memcpy(at, &payload, sizeof payload);
+	mr_commit(at + sizeof payload, mr_reserved_writer()->open_count);
+}
+
 /* What a handler does that interrupts an event, one that interrupts that, and one too many. */
 static void test_nested_events(void **state)
 {
 	(void)state;
 	test_arena_attach(8);
-	uint64_t ticks;
-	const struct mr_event_node_instant payload = {.node = 1};
-	uint8_t *at[MR_WRITERS];
-	for (int i = 0; i < MR_WRITERS; i++) {
-		at[i] = mr_reserve_slow(MR_EVENT_node_instant, sizeof payload, &ticks);
-		assert_non_null(at[i]);
-	}
-	test_emit(1);
-	for (int i = MR_WRITERS; i-- > 0;) {
-		memcpy(at[i], &payload, sizeof payload);
-		mr_commit(at[i] + sizeof payload, mr_reserved_writer()->open_count);
-	}
+	int writers = MR_WRITERS;
+	emit_interrupted(&writers);
 	test_emit(1);
 	assert_int_equal(test_arena_lost(test_arena, MR_loss_reason_signal_nesting), 1);
 	struct seen seen = {0};
@@ -296,6 +308,63 @@ static void test_nested_events(void **state)
 	assert_int_equal(by_depth[0], 2);
 	assert_int_equal(by_depth[1], 1);
 	assert_int_equal(by_depth[2], 1);
+}
+
+/* Two threads that a program switches itself, in a handler: the first is in the middle of an event when the other, whose
+ * stack lies above, records. That looks as if the first had been left for good; but it comes back. */
+static void begin_event(void *ret_at)
+{
+	uint64_t ticks;
+	*(uint8_t **)ret_at = mr_reserve_slow(MR_EVENT_node_instant,
+					      sizeof(struct mr_event_node_instant), &ticks);
+}
+
+static void test_an_event_that_was_taken_back_may_end(void **state)
+{
+	const struct mr_event_node_instant payload = {.node = 1};
+	uint8_t *at = NULL;
+	(void)state;
+	test_arena_attach(8);
+	test_interrupt(begin_event, &at);
+	assert_non_null(at);
+	test_emit(1);
+	assert_int_equal(test_arena_lost(test_arena, MR_loss_reason_signal_nesting), 1);
+	memcpy(at, &payload, sizeof payload);
+	mr_commit(at + sizeof payload, mr_reserved_writer()->open_count);
+	test_emit(1);
+	assert_true(test_arena_drain_all().events[MR_EVENT_node_instant] >= 2);
+}
+
+/* The same on the fast path, and its packet is full and handed over by then. */
+static void begin_event_fast(void *ret_at)
+{
+	uint64_t ticks;
+	*(uint8_t **)ret_at = mr_reserve_fast(MR_EVENT_node_instant,
+					      sizeof(struct mr_event_node_instant), &ticks);
+}
+
+static void test_a_late_event_does_not_lead_back(void **state)
+{
+	const struct mr_writer *writer = &mr_self.writers[0];
+	uint8_t *at = NULL;
+	(void)state;
+	test_arena_attach(16);
+	mr_self.was_left = false; /* by the test before */
+	test_emit(1);
+	mr_ticks_are_counter = true;
+	writer->slot->last_ticks = mr_ticks_of_counter();
+	mr_thread_choose_path();
+	test_interrupt(begin_event_fast, &at);
+	assert_non_null(at);
+	const uint8_t *first = writer->packet;
+	for (uint32_t i = 0; writer->packet == first && i < MR_ARENA_PACKET_BYTES; i++)
+		test_emit(1);
+	assert_int_equal(test_arena_lost(test_arena, MR_loss_reason_signal_nesting), 1);
+	mr_commit_fast(at, 0);
+	assert_ptr_equal(writer->cursor, at);
+	test_emit(1);
+	assert_true(writer->packet != first && writer->cursor > writer->packet &&
+		    writer->cursor < writer->limit);
 }
 
 static volatile sig_atomic_t handler_runs;
@@ -390,6 +459,8 @@ int main(void)
 		recorder_test(test_short_threads),
 		recorder_test(test_destructors_of_others_may_record),
 		recorder_test(test_nested_events),
+		recorder_test(test_an_event_that_was_taken_back_may_end),
+		recorder_test(test_a_late_event_does_not_lead_back),
 		recorder_test(test_signal_handlers_at_any_moment),
 		recorder_test(test_texts_that_find_no_room_take_none),
 	};

@@ -185,7 +185,7 @@ static void test_lost_launches(void **state)
 	wait_for(10500, 2, 1);
 	launch(10700, 2, 2);
 	wait_for(10800, 3, 2);
-	wait_for(11000, 9, 1); /* but what a call waited for must have been launched before */
+	wait_for(11000, 9, 1); /* a launch that is not in the trace came before it */
 	wait_in_call(11000, 60000, 9, 0);
 	operate(1, 0, 20000, 30000);
 	operate(2, 2, 40000, 50000);
@@ -193,7 +193,24 @@ static void test_lost_launches(void **state)
 	model = runtime_trace_load();
 	assert_int_equal(after_of(2), 1);
 	assert_int_equal(after_of(3), 2);
-	assert_int_equal(awaited_at(11000), 0);
+	assert_int_equal(awaited_at(11000), 1);
+	runtime_trace_end(model);
+}
+
+/* Launched before the trace began: a call that waits for all waits for these, too. */
+static void test_launched_before_the_trace(void **state)
+{
+	(void)state;
+	start();
+	wait_in_call(10000, 60000, 0, 0);
+	launch(61000, 3, 0);
+	wait_in_call(61000, 62000, 0, 0);
+	operate(1, 0, 5000, 30000);
+	operate(2, 0, 30000, 59000);
+	operate(3, 0, 61500, 63000);
+	model = runtime_trace_load();
+	assert_int_equal(awaited_at(10000), 2);
+	assert_int_equal(awaited_at(61000), 0);
 	runtime_trace_end(model);
 }
 
@@ -214,21 +231,28 @@ static void test_bound_counts(void **state)
 	runtime_trace_end(model);
 }
 
-static void test_copies_to_the_host_block(void **state)
+static void test_blocking_copies(void **state)
 {
 	static const struct {
 		const char *function;
 		const char *name;
 		enum mr_operation_kind kind;
+		uint64_t end; /* the call ends at 50000 */
 		bool is_blocking;
 	} cases[] = {
-		{"cudaMemcpy", "Memcpy DtoH (Device -> Pinned)", MR_operation_kind_copy_from_device,
-		 1},
-		{"cudaMemcpy", "Memcpy HtoD", MR_operation_kind_copy_to_device, 0},
-		{"cudaMemcpyAsync", "Memcpy DtoH (Device -> Pageable)",
-		 MR_operation_kind_copy_from_device, 1},
-		{"cudaMemcpyAsync", "Memcpy DtoH (Device -> Pinned)",
-		 MR_operation_kind_copy_from_device, 0},
+#define FROM MR_operation_kind_copy_from_device
+#define TO   MR_operation_kind_copy_to_device
+		{"cudaMemcpy", "Memcpy DtoH (Device -> Pinned)", FROM, 49500, true},
+		{"cudaMemcpy", "Memcpy HtoD", TO, 49500, true},
+		{"cudaMemcpy", "Memcpy HtoD", TO, 90000, false},
+		{"cudaMemcpyAsync", "Memcpy DtoH (Device -> Pageable)", FROM, 49500, true},
+		{"cudaMemcpyAsync", "Memcpy DtoH (Device -> Pinned)", FROM, 49500, false},
+		{"cudaMemcpyAsync", "Memcpy HtoD (Pageable -> Device)", TO, 49500, true},
+		{"cudaMemcpyAsync", "Memcpy HtoD (Pageable -> Device)", TO, 90000, false},
+		{"cudaMemcpyAsync", "Memcpy HtoD (Pinned -> Device)", TO, 49500, false},
+		{"hipMemcpyWithStream", "CopyHostToDevice", TO, 49500, true},
+#undef FROM
+#undef TO
 	};
 
 	(void)state;
@@ -238,10 +262,11 @@ static void test_copies_to_the_host_block(void **state)
 		     .function = define_string(cases[i].function),
 		     .duration_ticks = mr_u48_from(50000), .correlation = i + 1);
 	for (uint64_t i = 0; i < mr_countof(cases); i++)
-		EMIT(device_operation, AT(900000), .queue = queues[0],
+		EMIT(device_operation, AT(2000000), .queue = queues[0],
 		     .name = define_string(cases[i].name), .correlation = i + 1,
 		     .start = DEVICE_TIME(AT(100000 * i + 49000)),
-		     .end = DEVICE_TIME(AT(100000 * i + 49500)), .kind = (uint8_t)cases[i].kind);
+		     .end = DEVICE_TIME(AT(100000 * i + cases[i].end)),
+		     .kind = (uint8_t)cases[i].kind);
 	model = runtime_trace_load();
 	for (uint64_t i = 0; i < mr_countof(cases); i++)
 		assert_int_equal(awaited_at(100000 * i), cases[i].is_blocking ? i + 1 : 0);
@@ -412,8 +437,9 @@ int main(void)
 		cmocka_unit_test(test_lists_of_a_whole_queue),
 		cmocka_unit_test(test_lists_and_blocking_launches),
 		cmocka_unit_test(test_lost_launches),
+		cmocka_unit_test(test_launched_before_the_trace),
 		cmocka_unit_test(test_bound_counts),
-		cmocka_unit_test(test_copies_to_the_host_block),
+		cmocka_unit_test(test_blocking_copies),
 		cmocka_unit_test(test_random_programs),
 		cmocka_unit_test(test_executions_around_calls),
 	};

@@ -171,12 +171,12 @@ static void test_nesting(void **state)
 	for (int round = 0; round < 200; round++) {
 		const struct mr_nesting rows = {all.start, all.duration, all.self, all.parent,
 						all.flags};
-		uint64_t overlaps = 0;
+		struct mr_nesting_faults faults = {0};
 
 		memset(&all, 0, sizeof all);
 		grow(&all, 0, 1000, MR_NO_ROW, 0, &random);
-		assert_int_equal(mr_nest(&rows, 0, all.count, &overlaps), 0);
-		assert_int_equal(overlaps, 0);
+		assert_int_equal(mr_nest(&rows, 0, all.count, &faults), 0);
+		assert_int_equal(faults.overlaps, 0);
 		for (uint32_t i = 0; i < all.count; i++) {
 			int64_t children = 0;
 
@@ -196,11 +196,11 @@ static void test_overlaps(void **state)
 	uint32_t parent[6];
 	uint8_t flags[6] = {0};
 	const struct mr_nesting rows = {start, duration, self, parent, flags};
-	uint64_t overlaps = 0;
+	struct mr_nesting_faults faults = {0};
 
 	(void)state;
-	assert_int_equal(mr_nest(&rows, 0, 6, &overlaps), 0);
-	assert_int_equal(overlaps, 2);
+	assert_int_equal(mr_nest(&rows, 0, 6, &faults), 0);
+	assert_int_equal(faults.overlaps, 2);
 	assert_int_equal(flags[1], MR_ROW_OVERLAPS);
 	assert_int_equal(parent[1], MR_NO_ROW);
 	assert_int_equal(parent[2], 1);

@@ -17,17 +17,18 @@
 static int attach(void **state)
 {
 	(void)state;
-	test_arena_attach(8);
+	test_arena = test_arena_create(8);
 	test_arena->step_levels = MR_LEVEL_dataflow;
 	test_arena->first_step = 3;
 	test_arena->last_step = 5;
-	atomic_store(&test_arena->levels, MR_LEVEL_core);
+	mr_process_attach_mapped(test_arena);
+	atomic_store(&test_arena->tables->step_levels, MR_LEVEL_core);
 	return 0;
 }
 
 static void assert_levels(uint32_t levels)
 {
-	assert_int_equal(atomic_load(&test_arena->levels), levels);
+	assert_int_equal(atomic_load(&test_arena->tables->step_levels), levels);
 }
 
 /* Runs in a forked child. */
@@ -93,7 +94,7 @@ static void test_without_range(void **state)
 static void test_recording_has_ended(void **state)
 {
 	(void)state;
-	atomic_store(&test_arena->levels, 0);
+	atomic_store(&test_arena->tables->step_levels, 0);
 	mr_steps_note(3);
 	assert_levels(0);
 }
@@ -114,7 +115,7 @@ static void test_a_forked_child_may_be_the_first(void **state)
 	(void)state;
 	in_child(note_third);
 	assert_levels(MR_LEVEL_core | MR_LEVEL_dataflow);
-	assert_int_not_equal(atomic_load(&test_arena->step_process), 0);
+	assert_int_not_equal(atomic_load(&test_arena->tables->step_process), 0);
 	mr_steps_note(9);
 	assert_levels(MR_LEVEL_core | MR_LEVEL_dataflow);
 }

@@ -232,7 +232,7 @@ static void test_whole_steps(void **state)
 	(void)state;
 	assert_int_equal(list.inferences.count, 1);
 	assert_int_equal(list.inferences.items[0].period.length, 20);
-	assert_int_equal(list.inferences.items[0].launch_count, 200);
+	assert_int_equal(list.inferences.items[0].item_count, 200);
 	assert_int_equal(list.inferences.items[0].step_count, 10);
 	assert_int_equal(list.steps.count, 10);
 	assert_int_equal(model->steps.table.count, 10);

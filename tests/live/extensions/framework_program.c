@@ -2,6 +2,7 @@
  *
  * Writes what the hook of a made-up framework would, and among it what others say: another framework, and a program.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -23,7 +24,8 @@ static void say_traceme(const char *text)
 
 int main(void)
 {
-	mr_process_attach(getenv("MILLRACE_ARENA"));
+	snprintf(mr_arena_path, sizeof mr_arena_path, "%s", getenv("MILLRACE_ARENA"));
+	mr_process_attach();
 	say_traceme("said before");
 	for (int i = 0; i < 3; i++)
 		weave("weft");

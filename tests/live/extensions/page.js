@@ -12,7 +12,8 @@ trace.graphs = [];
 trace.bands = [{band: 0, key: "collectives.0", table: "collectives", track: 0, kind: "slices", lanes: 1}];
 trace.groups = [{id: "thread.0", kind: "thread", parent: null, track: 0, busy_ns: 1, bands: [0]}];
 describeBands(trace);
-const layout = new Layout(new Groups(trace), {isOpen: () => true, hasAllLanes: () => true, isWanted: () => true});
+const layout = new Layout(new Groups(trace),
+	{isOpen: () => true, isPinned: () => false, hasAllLanes: () => true, isWanted: () => true});
 const table = {columns: [{key: "gathering"}], rows: [{gathering: "all_reduce"}, {gathering: "broadcast"}]};
 const selected = {kind: "label", table: "collectives", title: "all_reduce", node: null};
 console.log(JSON.stringify({

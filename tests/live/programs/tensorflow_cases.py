@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow programs as users write them, knowing nothing of millrace: `tensorflow_cases.py CASE [ARGUMENT]`.
-Each prints results that are the same in every run, floats to the last digit."""
+"""TensorFlow programs as users write them, knowing nothing of millrace: `tensorflow_cases.py CASE[+CASE...] [ARGUMENT]`.
+Each prints results that are the same in every run, floats to the last digit. Several run one after another, as it takes
+longest to load TensorFlow; the argument is the last one's."""
 
 import os
 import sys
@@ -243,7 +244,10 @@ def profile(folder):
 
 
 def main():
-    globals()[sys.argv[1]](*sys.argv[2:])
+    *cases, last = sys.argv[1].split("+")
+    for case in cases:
+        globals()[case]()
+    globals()[last](*sys.argv[2:])
 
 
 if __name__ == "__main__":
