@@ -129,12 +129,13 @@ static void try(const struct function *function, const char *what, const struct 
 	printf("%s, %s: %x\n", function->name, what, (unsigned)status);
 }
 
-/* A text and a list that end with the last page that is there, and do not end. */
+/* The end of the last page that can be read: what stands before it does not end. The page behind it is kept, because a page
+ * that is given back may be given to somebody else. */
 static char *edge(void)
 {
 	char *pages = mmap(NULL, 2 * PAGE_BYTES, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	munmap(pages + PAGE_BYTES, PAGE_BYTES);
+	mprotect(pages + PAGE_BYTES, PAGE_BYTES, PROT_NONE);
 	return pages + PAGE_BYTES;
 }
 
